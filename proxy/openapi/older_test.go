@@ -69,7 +69,6 @@ var scalarTypes = map[string]string{"!!str": "string", "!!int": "integer", "!!bo
 // rewriteSchema rewrites a schema for 3.0: no const, no null among types, no list of examples,
 // nothing beside $ref.
 func rewriteSchema(n *yaml.Node) {
-	remove(n, "contentMediaType")
 	remove(n, "dependentRequired")
 	if ref := member(n, "$ref"); ref != nil {
 		for i := len(n.Content) - 2; i >= 0; i -= 2 {

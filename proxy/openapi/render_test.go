@@ -97,7 +97,7 @@ func TestOlderSchema(t *testing.T) {
 		{"null among alternatives", "{anyOf: [{$ref: '#/a'}, {type: string}, {type: 'null'}]}", `{"anyOf":[{"$ref":"#/a"},{"type":"string","nullable":true}]}`},
 		{"a reference with a description", "{$ref: '#/a', description: b, x-when: c}", `{"description":"b","allOf":[{"$ref":"#/a"}]}`},
 		{"a reference with our keywords", "{$ref: '#/a', x-when: c}", `{"$ref":"#/a"}`},
-		{"keywords that 3.0 lacks", "{type: string, contentMediaType: application/json}", `{"type":"string"}`},
+		{"keywords that 3.0 lacks", "{type: object, dependentRequired: {a: [b]}}", `{"type":"object"}`},
 		{"alternatives", "{anyOf: [{const: 1}, {items: {const: a}}]}", `{"anyOf":[{"type":"integer","enum":[1]},{"items":{"type":"string","enum":["a"]}}]}`},
 		{"an example", "{type: object, default: {const: a}, properties: {example: {const: 1}}}",
 			`{"type":"object","default":{"const":"a"},"properties":{"example":{"type":"integer","enum":[1]}}}`},
