@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -171,24 +170,25 @@ var entrancePage []byte
 
 // describe installs the routes of the API's description, which is not secret and needs no key.
 func (s *Server) describe() {
-	load := sync.OnceValue(openapi.Load) // loaded at the first request, because few servers need it
 	send := func(c *fiber.Ctx, name, kind string, content []byte) error {
-		return s.settingsOf(c).response.Static(c, name, kind, content, describedFor)
+		set := s.settingsOf(c)
+		return set.response.Static(c, name+" "+strconv.Itoa(set.generation), kind, content, describedFor)
 	}
 	icon := []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#eef4f4" stroke="#1d5f6b"><path d="M3 20V9l9-6 9 6v11zM3 12h18M12 3v17"/></svg>`)
 	s.app.Get("/favicon.ico", func(c *fiber.Ctx) error { return send(c, "favicon.svg", "image/svg+xml", icon) })
-	s.app.Get("/openapi.json", func(c *fiber.Ctx) error { return send(c, "openapi.json", response.ContentType, load().JSON) })
-	s.app.Get("/openapi-3.0.json", func(c *fiber.Ctx) error { return send(c, "openapi-3.0.json", response.ContentType, load().JSON30) })
+	s.app.Get("/openapi.json", func(c *fiber.Ctx) error {
+		return send(c, "openapi.json", response.ContentType, s.settingsOf(c).described().JSON)
+	})
+	s.app.Get("/openapi-3.0.json", func(c *fiber.Ctx) error {
+		return send(c, "openapi-3.0.json", response.ContentType, s.settingsOf(c).described().JSON30)
+	})
 	s.app.Get("/docs", func(c *fiber.Ctx) error {
 		// The page may load nothing and may send requests only to this server; the policy names its own style and
 		// script by their hashes.
-		c.Set(fiber.HeaderContentSecurityPolicy, load().Policy)
+		description := s.settingsOf(c).described()
+		c.Set(fiber.HeaderContentSecurityPolicy, description.Policy)
 		c.Set(fiber.HeaderReferrerPolicy, "same-origin")
-		set, content := s.settingsOf(c), load().Page
-		if name := set.lists.Institute(); name != "" {
-			content = bytes.Replace(content, []byte("</title>"), []byte(markup.Escape(" · "+name)+"</title>"), 1)
-		}
-		return send(c, "docs "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, content)
+		return send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, description.Page)
 	})
 	s.app.Get("/", func(c *fiber.Ctx) error { // links to the other pages, as a page for a browser
 		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
@@ -196,13 +196,28 @@ func (s *Server) describe() {
 		}
 		// Caches must keep both answers, because programs and people use the same address.
 		c.Append(fiber.HeaderVary, fiber.HeaderAccept)
-		c.Set(fiber.HeaderLink, `<openapi.json>; rel="service-desc", <docs>; rel="service-doc"`)
+		root, here := s.settingsOf(c).lists.Root(), ""
+		if root != "" { // otherwise links are relative, since the server may be below a path that it does not know
+			here = root + "/"
+		}
+		c.Set(fiber.HeaderLink, `<`+here+`openapi.json>; rel="service-desc", <`+here+`docs>; rel="service-doc"`)
 		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
 			c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'")
-			return send(c, "entrance.html", fiber.MIMETextHTMLCharsetUTF8, entrancePage)
+			page := bytes.ReplaceAll(entrancePage, []byte(`href="`), []byte(`href="`+markup.Escape(here)))
+			return send(c, "entrance.html", fiber.MIMETextHTMLCharsetUTF8, page)
 		}
-		return send(c, "entrance.json", response.ContentType, []byte(`{"status":200,"openapi":"/openapi.json","docs":"/docs"}`))
+		content := `{"status":200,"openapi":` + strconv.Quote(root+"/openapi.json") + `,"docs":` + strconv.Quote(root+"/docs") + `}`
+		return send(c, "entrance.json", response.ContentType, []byte(content)) // an escaped path is ASCII
 	})
+}
+
+// describe returns the description of the API under these settings.
+func (set *settings) describe() *openapi.Description {
+	d := *openapi.Load().Below(set.lists.Root())
+	if name := set.lists.Institute(); name != "" {
+		d.Page = bytes.Replace(d.Page, []byte("</title>"), []byte(markup.Escape(" · "+name)+"</title>"), 1)
+	}
+	return &d
 }
 
 // listRoutes installs the public lists. They need no key and ignore sessions; a named key in the header is counted, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,6 +20,7 @@ import (
 	"vitrine/proxy/fields"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists"
+	"vitrine/proxy/openapi"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 )
@@ -43,6 +45,7 @@ type settings struct {
 	vary       []string      // the request headers that identify callers
 	shortcuts  *shortcuts
 	fields     []fields.Use
+	described  func() *openapi.Description // made at the first request, because few servers need it
 }
 
 // newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the invalid
@@ -80,6 +83,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	set.described = sync.OnceValue(set.describe)
 	o.Auth.Upstream = o.Upstream.Keys
 	set.users = api.Users{Views: s.options.Views}
 	set.auth, err = auth.New(o.Auth, auth.Shared{

@@ -110,7 +110,7 @@ type Lists struct {
 // New returns Lists. Errors name the invalid option.
 func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
-		return &Lists{o: Options{Site: o.Site}}, nil
+		return &Lists{o: Options{Site: o.Site, BaseURL: o.BaseURL}}, nil
 	}
 	shared.Language, shared.Zone = cmp.Or(shared.Language, "en"), cmp.Or(shared.Zone, time.UTC)
 	shared.Filter.Foreign = false
@@ -191,6 +191,15 @@ func (l *Lists) Languages() []string {
 
 // Institute returns the name of the institute in English, or else "".
 func (l *Lists) Institute() string { return l.o.Site.Title["en"] }
+
+// Root returns the path of Options.BaseURL, below which clients see the server, also if there are no lists; or "".
+func (l *Lists) Root() string {
+	base, err := url.Parse(l.o.BaseURL)
+	if err != nil {
+		return ""
+	}
+	return base.EscapedPath()
+}
 
 // Guide returns the page that explains how lists come onto the pages of other sites.
 func (l *Lists) Guide() []byte { return l.guide() }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"html"
 )
 
 //go:embed served
@@ -24,6 +25,20 @@ func Load() *Description {
 		JSON: compact("served/openapi.json"), JSON30: compact("served/openapi-3.0.json"),
 		Page: file("served/docs.html"), Policy: string(file("served/policy.txt")),
 	}
+}
+
+// Below returns the description of a server that clients see below a path such as /vitrine; "" means at the root.
+func (d *Description) Below(root string) *Description {
+	if root == "" {
+		return d
+	}
+	quoted, _ := json.Marshal(root) // cannot fail
+	inJSON := func(document []byte) []byte {
+		return bytes.Replace(document, []byte(`"servers":[{"url":"/"`), append([]byte(`"servers":[{"url":`), quoted...), 1)
+	}
+	page := bytes.Replace(d.Page, []byte(`data-root=""`), []byte(`data-root="`+html.EscapeString(root)+`"`), 1)
+	page = bytes.ReplaceAll(page, []byte(`href="/openapi`), []byte(`href="`+html.EscapeString(root)+`/openapi`))
+	return &Description{inJSON(d.JSON), inJSON(d.JSON30), page, d.Policy}
 }
 
 func file(name string) []byte {

@@ -58,7 +58,7 @@ function callOf(form) {
       query.push(input.name + "=" + encodeURIComponent(input.value));
     }
   }
-  return path + (query.length ? "?" + query.join("&") : "");
+  return document.documentElement.dataset.root + path + (query.length ? "?" + query.join("&") : "");
 }
 
 const shown = 100_000; // characters of an answer
