@@ -212,9 +212,9 @@ func (s *Server) describe() {
 }
 
 // describe returns the description of the API under these settings.
-func (set *settings) describe() *openapi.Description {
-	d := *openapi.Load().Below(set.lists.Root())
-	if name := set.lists.Institute(); name != "" {
+func (s *settings) describe() *openapi.Description {
+	d := *openapi.Load().Below(s.lists.Root())
+	if name := s.lists.Institute(); name != "" {
 		d.Page = bytes.Replace(d.Page, []byte("</title>"), []byte(markup.Escape(" · "+name)+"</title>"), 1)
 	}
 	return &d
