@@ -148,7 +148,7 @@ func TestCockpitStream(t *testing.T) {
 		res.Body.Close()
 		return res.StatusCode == 200
 	})
-	for _, res := range all[1:7] { // which nobody reads: the server would wait for them
+	for _, res := range all[1:7] { // closed unread, because the server would wait for their readers
 		res.Body.Close()
 	}
 	stop()

@@ -357,7 +357,7 @@ func TestFailsBeforeReading(t *testing.T) {
 				b.views.publish("activities")
 				b.want(t, "/portfolio/1", kept.Stale, 0)
 				if _, err := b.Get(t.Context(), client, b.rule, "/portfolio/2"); !errors.Is(err, errDown) {
-					t.Errorf("an answer that nobody has kept: %v", err)
+					t.Errorf("an answer that is not in the store: %v", err)
 				}
 			})
 		})

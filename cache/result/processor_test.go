@@ -38,14 +38,17 @@ func TestTooCostly(t *testing.T) {
 		limit, works, burns time.Duration
 		want                error
 	}{
-		"worked":                        {20 * time.Millisecond, 20 * time.Millisecond, 20 * time.Millisecond, rules.ErrWrongCall},
-		"had its turn for a short time": {20 * time.Millisecond, 9 * time.Millisecond, 20 * time.Millisecond, rules.ErrUnavailable},
-		"did not get the processors":    {1000 * time.Hour, 1000 * time.Hour, 0, rules.ErrUnavailable},
+		"worked": {20 * time.Millisecond, 20 * time.Millisecond, 20 * time.Millisecond, rules.ErrWrongCall},
+		"had its turn for a short time": {
+			20 * time.Millisecond, 9 * time.Millisecond, 20 * time.Millisecond, rules.ErrUnavailable,
+		},
+		"did not get the processors": {1000 * time.Hour, 1000 * time.Hour, 0, rules.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := open(t, result.Options{Timeout: tt.limit})
-				_, _, err := c.Get(t.Context(), result.Key{Query: "q"}, func(ctx context.Context) (*result.Answer, error) {
+				key := result.Key{Query: "q"}
+				_, _, err := c.Get(t.Context(), key, func(ctx context.Context) (*result.Answer, error) {
 					turn := fair.TurnOf(ctx)
 					burn(t, tt.burns)
 					time.Sleep(tt.works)
