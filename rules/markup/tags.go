@@ -86,14 +86,22 @@ func (r *reader) top() *frame {
 	return &r.open[len(r.open)-1]
 }
 
-// start reads a start tag.
-func (r *reader) start(e element) {
+// breaks separates what a block or a line break stands between. It reports whether the element is one of these.
+func (r *reader) breaks(e element) bool {
 	switch e.role {
 	case block:
 		r.part()
-		return
 	case line:
 		r.space()
+	default:
+		return false
+	}
+	return true
+}
+
+// start reads a start tag.
+func (r *reader) start(e element) {
+	if r.breaks(e) {
 		return
 	}
 	top, tag := r.top(), ""
@@ -142,12 +150,7 @@ func (r *reader) start(e element) {
 
 // end reads an end tag.
 func (r *reader) end(e element) {
-	switch e.role {
-	case block:
-		r.part()
-		return
-	case line:
-		r.space()
+	if r.breaks(e) {
 		return
 	}
 	if r.skipped > 0 && (e.role >= format || r.math > 0) {
