@@ -6,11 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/proxy/proxytest"
-	"vitrine/rules/access"
-	"vitrine/rules/ejson"
 )
 
 // withKeywords serves records that write their keywords in different forms, and persons and projects with some.
@@ -18,30 +14,18 @@ func withKeywords(t *testing.T, hidden ...string) *proxytest.Site {
 	t.Helper()
 	texts := map[string][]string{
 		"activities": {
-			`{"_id":"k1","type":"publication","title":"Zyx one","year":1931,"keywords":["Zyx Müller light","C++","Zyx, barn"]}`,
+			`{"_id":"k1","type":"publication","title":"Zyx one","year":1931,
+				"keywords":["Zyx Müller light","C++","Zyx, barn"]}`,
 			`{"_id":"k2","type":"publication","title":"Zyx two","year":1932,"keywords":"zyx mueller LIGHT; C#"}`,
-			`{"_id":"k3","type":"poster","title":"Zyx three","year":1933,"keywords":"Keywords: zyx-muller-light, other.","tags":["zyxtag"]}`,
-			`{"_id":"k4","type":"publication","title":"Zyx four","year":1934,"hide":true,"keywords":["Zyx Müller light"]}`,
+			`{"_id":"k3","type":"poster","title":"Zyx three","year":1933,
+				"keywords":"Keywords: zyx-muller-light, other.","tags":["zyxtag"]}`,
+			`{"_id":"k4","type":"publication","title":"Zyx four","year":1934,"hide":true,
+				"keywords":["Zyx Müller light"]}`,
 			`{"_id":"k5","type":"publication","title":"Zyx five","year":1935}`,
 		},
 		"projects": {`{"_id":"kp","name":"ZYX","title":"Zyx project","public":true,"keywords":["Zyx Müller light"]}`},
 	}
-	store := proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
-		for _, text := range texts[collection] {
-			doc, err := ejson.Parse([]byte(text), ejson.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			docs = append(docs, doc)
-		}
-		return docs
-	})
-	o := proxytest.ListOptions(t)
-	var err error
-	if o.Hidden, err = access.NewFields(hidden); err != nil {
-		t.Fatal(err)
-	}
-	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
+	return withRecords(t, texts, hidden...)
 }
 
 // TestKeyword: a keyword selects the public records that have it, in any spelling of them and of the request.
@@ -68,7 +52,8 @@ func TestKeyword(t *testing.T) {
 	if got := idsOf(getList(s, "/lists/projects.json?keyword=zyx+mueller+light")); !slices.Equal(got, []string{"kp"}) {
 		t.Errorf("of projects there are %v", got)
 	}
-	if res := s.Get("/lists/activities.json?keyword=" + strings.Repeat("a", 201)); res.StatusCode != http.StatusBadRequest {
+	res := s.Get("/lists/activities.json?keyword=" + strings.Repeat("a", 201))
+	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a long keyword is %s", res.Status)
 	}
 }
@@ -81,9 +66,12 @@ func TestKeywordIsCanonical(t *testing.T) {
 		t.Errorf("the list is at %s, want %s", got, want)
 	}
 	for target, link := range map[string]string{
-		"/items/k2": `<a href="https://data.example/lists/activities?keyword=zyx+muller+light" rel="nofollow">zyx mueller LIGHT</a>, <a href="https://data.example/lists/activities?keyword=c%23" rel="nofollow">C#</a>`,
-		"/items/kp": `<a href="https://data.example/lists/projects?keyword=zyx+muller+light" rel="nofollow">Zyx Müller light</a>`,
-		"/lists/projects.html?q=zyx&show=keywords":     `<a href="https://data.example/lists/projects?keyword=zyx+muller+light" rel="nofollow">Zyx Müller light</a>`,
+		"/items/k2": `<a href="https://data.example/lists/activities?keyword=zyx+muller+light" rel="nofollow">zyx ` +
+			`mueller LIGHT</a>, <a href="https://data.example/lists/activities?keyword=c%23" rel="nofollow">C#</a>`,
+		"/items/kp": `<a href="https://data.example/lists/projects?keyword=zyx+muller+light" rel="nofollow">Zyx ` +
+			`Müller light</a>`,
+		"/lists/projects.html?q=zyx&show=keywords": `<a href="https://data.example/lists/projects?` +
+			`keyword=zyx+muller+light" rel="nofollow">Zyx Müller light</a>`,
 		"/lists/activities?and.keyword=zyxtag&lang=de": `>Schlagwort: zyxtag <`,
 	} {
 		if body := string(s.Get(target, "Accept", "text/html").Body); !strings.Contains(body, link) {
@@ -97,7 +85,8 @@ func TestKeywordFacet(t *testing.T) {
 	s := withKeywords(t)
 	found := getList(s, "/lists/activities.json?q=zyx&facets=keyword").Facets["keyword"]
 	spellings := []string{"Zyx Müller light", "zyx mueller LIGHT", "zyx-muller-light"}
-	if len(found) != 6 || found[0].Value != "zyx muller light" || found[0].Count != 3 || !slices.Contains(spellings, found[0].Label) {
+	if len(found) != 6 || found[0].Value != "zyx muller light" || found[0].Count != 3 ||
+		!slices.Contains(spellings, found[0].Label) {
 		t.Errorf("the facet is %+v", found)
 	}
 	if want := (facetValue{Value: "c++", Label: "C++", Count: 1}); !slices.Contains(found, want) {
@@ -108,7 +97,10 @@ func TestKeywordFacet(t *testing.T) {
 	for _, it := range grouped.Items {
 		groups = append(groups, it.Groups[0].Value+" "+it.ID)
 	}
-	want := []string{"c# k2", "c++ k1", "other k3", "zyx barn k1", "zyx muller light k3", "zyx muller light k2", "zyx muller light k1", "zyxtag k3", " k5"}
+	want := []string{
+		"c# k2", "c++ k1", "other k3", "zyx barn k1", "zyx muller light k3", "zyx muller light k2",
+		"zyx muller light k1", "zyxtag k3", " k5",
+	}
 	slices.Sort(groups[:2]) // the names are equal without their signs
 	if !slices.Equal(groups, want) || grouped.Count != 4 {
 		t.Errorf("groups %q of %d records, want %q", groups, grouped.Count, want)
@@ -118,8 +110,11 @@ func TestKeywordFacet(t *testing.T) {
 // TestHiddenKeywords: without permission for the field, nothing is found by its keywords.
 func TestHiddenKeywords(t *testing.T) {
 	s := withKeywords(t, "keywords", "tags")
-	for _, target := range []string{"/lists/activities.json?q=zyx&facets=keyword", "/lists/activities?q=zyx&show=keywords", "/items/k1"} {
-		if body := string(s.Get(target, "Accept", "text/html").Body); strings.Contains(body, "ller") || strings.Contains(body, "zyxtag") {
+	for _, target := range []string{
+		"/lists/activities.json?q=zyx&facets=keyword", "/lists/activities?q=zyx&show=keywords", "/items/k1",
+	} {
+		if body := string(s.Get(target, "Accept", "text/html").Body); strings.Contains(body, "ller") ||
+			strings.Contains(body, "zyxtag") {
 			t.Errorf("%s shows keywords", target)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/proxytest"
+	"vitrine/rules/access"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -70,6 +71,20 @@ func getList(s *proxytest.Site, target string) (l listAnswer) {
 		s.T.Fatalf("%s: %v", target, err)
 	}
 	return l
+}
+
+// withRecords serves the demo with more records, which are given by collection, without the fields in hidden.
+func withRecords(t *testing.T, records map[string][]string, hidden ...string) *proxytest.Site {
+	t.Helper()
+	store := proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		return append(docs, proxytest.Parse(t, records[collection]...)...)
+	})
+	o := proxytest.ListOptions(t)
+	var err error
+	if o.Hidden, err = access.NewFields(hidden); err != nil {
+		t.Fatal(err)
+	}
+	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
 }
 
 // builtIn are lists of the demo, one of each kind.
@@ -218,9 +233,11 @@ func TestListParametersAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := map[string]string{
-		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1", "keyword": "owls",
+		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1",
+		"person": "ann", "project": "MOTH", "topic": "T1", "keyword": "owls",
 		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
-		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO", "not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.keyword": "owls", "not.oa": "0",
+		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO",
+		"not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.keyword": "owls", "not.oa": "0",
 	}
 	for _, name := range params.Narrowing() {
 		values[name] = values[strings.TrimPrefix(name, params.And(""))]

@@ -11,7 +11,6 @@ import (
 	"vitrine/proxy/lists"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
-	"vitrine/rules/ejson"
 )
 
 // TestListsOfPeople: a list of persons is in the order of family names, unless another one is requested, and shows names
@@ -39,15 +38,7 @@ func listsOfPeople(t *testing.T) {
 		if records[collection] == nil {
 			return docs
 		}
-		docs = nil
-		for _, record := range records[collection] {
-			doc, err := ejson.Parse([]byte(record), ejson.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			docs = append(docs, doc)
-		}
-		return docs
+		return proxytest.Parse(t, records[collection]...)
 	})
 	o := proxytest.ListOptions(t)
 	o.Lists.Named = []lists.Definition{{Slug: "people", View: rules.ViewPersons}}

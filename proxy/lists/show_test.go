@@ -7,18 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/proxy/proxytest"
-	"vitrine/rules/access"
-	"vitrine/rules/ejson"
 )
 
 // whole is a record that has all that entries can show. The value of each field that is not a code or a number begins
 // with its name.
 const whole = `{"_id": "whole", "type": "publication", "subtype": "article", "title": "Plugh", "year": 2021, "authors": [{"last": "Nowak", "first": "N"}],
 	"journal": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "doi": "10.5555/plugh", "link": "https://example.org/link",
-	"abstract": "<jats:title>Abstract</jats:title><p>abstract of <b>Plugh</b></p>More &amp; more.", "keywords": ["keywords one", "keywords two"], "tags": ["best-paper"], "quartile": "quartile1",
+	"abstract": "<jats:title>Abstract</jats:title><p>abstract of <b>Plugh</b></p>More &amp; more.",
+	"keywords": ["keywords one", "keywords two"], "tags": ["best-paper"], "quartile": "quartile1",
 	"open_access": true, "license": "CC BY 4.0", "pdf": "https://example.org/pdf", "units": ["MOTH"], "projects": "FUNDED", "funder": "funder of Plugh", "funding_number": "grant-1",
 	"rendered": {"web": "<a href='/activities/view/whole'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> (2021)</small>", "print": "Nowak, N. (2021) Plugh. <i>Lamps</i> 1719(4):45-67."}}`
 
@@ -28,23 +25,7 @@ const funded = `{"_id": "funded", "name": "FUNDED", "title": "Lamps", "public": 
 // showing serves the record, without the fields in hidden.
 func showing(t *testing.T, hidden ...string) *proxytest.Site {
 	t.Helper()
-	texts := map[string]string{"activities": whole, "projects": funded}
-	store := proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
-		if text := texts[collection]; text != "" {
-			doc, err := ejson.Parse([]byte(text), ejson.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			docs = append(docs, doc)
-		}
-		return docs
-	})
-	o := proxytest.ListOptions(t)
-	var err error
-	if o.Hidden, err = access.NewFields(hidden); err != nil {
-		t.Fatal(err)
-	}
-	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
+	return withRecords(t, map[string][]string{"activities": {whole}, "projects": {funded}}, hidden...)
 }
 
 const all = "abstract,badges,bibtex,doi,keywords,oa,pdf,ris,units"
@@ -53,13 +34,17 @@ const all = "abstract,badges,bibtex,doi,keywords,oa,pdf,ris,units"
 func TestShow(t *testing.T) {
 	s := showing(t)
 	parts := map[string][]string{
-		"abstract": {`<details class="vl-fold"><summary>Abstract</summary><p dir="auto">abstract of <b>Plugh</b></p><p dir="auto">More &amp; more.</p></details>`},
-		"badges":   {`<li class="vl-badge">Best paper</li>`, `<li class="vl-badge">Quartile: quartile1</li>`},
-		"bibtex":   {`<summary>BibTeX</summary><pre`, `href="https://data.example/items/whole.bib" download="nowak2021plugh-`, `.bib">Save as a file (.bib)</a>`},
-		"doi":      {`>doi:10.5555/plugh</a>`},
-		"keywords": {`<span>Keywords:</span> <a href="https://data.example/lists/activities?keyword=keywords+one" rel="nofollow">keywords one</a>, `,
+		"abstract": {`<details class="vl-fold"><summary>Abstract</summary><p dir="auto">abstract of ` +
+			`<b>Plugh</b></p><p dir="auto">More &amp; more.</p></details>`},
+		"badges": {`<li class="vl-badge">Best paper</li>`, `<li class="vl-badge">Quartile: quartile1</li>`},
+		"bibtex": {`<summary>BibTeX</summary><pre`, `.bib">Save as a file (.bib)</a>`,
+			`href="https://data.example/items/whole.bib" download="nowak2021plugh-`},
+		"doi": {`>doi:10.5555/plugh</a>`},
+		"keywords": {`<span>Keywords:</span> <a href="https://data.example/lists/activities?keyword=keywords+one" ` +
+			`rel="nofollow">keywords one</a>, `,
 			`<a href="https://data.example/lists/activities?keyword=best+paper" rel="nofollow">best-paper</a></p>`},
-		"oa":    {`<li class="vl-oa">Open access</li>`, `<a rel="license" href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>`},
+		"oa": {`<li class="vl-oa">Open access</li>`,
+			`<a rel="license" href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>`},
 		"pdf":   {`<a href="https://example.org/pdf" type="application/pdf">PDF</a>`},
 		"ris":   {`<summary>RIS</summary><pre`, `>TY  - JOUR`, `.ris">Save as a file (.ris)</a>`},
 		"units": {`<span>Units:</span> <a href="https://data.example/lists/unit/MOTH">`},
@@ -126,7 +111,8 @@ func TestShowInJSON(t *testing.T) {
 	}
 	it := items("/lists/activities.json?ids=whole")
 	for name, want := range map[string]any{
-		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh", "abstract": "abstract of Plugh More & more.", "oa": true,
+		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh",
+		"abstract": "abstract of Plugh More & more.", "oa": true,
 		"funder": "funder of Plugh", "grant": "grant-1", "badges": nil, "units": nil, "bibtex": nil, "ris": nil,
 		"html": "<a href='https://doi.org/10.5555/plugh'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> 1719(4), 45–67 (2021)</small>",
 	} {
