@@ -68,7 +68,7 @@ func TestKeptRefreshed(t *testing.T) {
 	}
 }
 
-// TestKeptExplained: explain says what is kept and why, and asks nobody.
+// TestKeptExplained: explain says what is kept and why, and sends no request to the other server.
 func TestKeptExplained(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) { o.Auth.PortfolioKey = "folio-key-of-this" })
 	explain := func(key string) (e proxy.Explanation, err error) {

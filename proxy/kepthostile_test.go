@@ -76,7 +76,8 @@ func TestKeptSlash(t *testing.T) {
 	}
 }
 
-// TestKeptBeside: who may ask for kept answers may also ask for what is not kept at their paths, and nobody else may.
+// TestKeptBeside: callers with access to kept answers also have access to what is not kept at their paths, and other
+// callers have not.
 func TestKeptBeside(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) {
 		o.Auth.PortfolioKey = "folio-key-of-this"

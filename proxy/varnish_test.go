@@ -124,7 +124,7 @@ func varnish(t *testing.T, daemon, origin, rules string) (front string) {
 		http.DefaultClient.CloseIdleConnections()
 	})
 	for {
-		// Varnish finds a free port itself, which nobody can take before it listens.
+		// Varnish finds a free port itself, so that no other process takes it before Varnish listens.
 		told, err := exec.Command("varnishadm", "-n", work, "debug.listen_address").Output()
 		if name, addr, found := strings.Cut(strings.TrimSpace(string(told)), " "); err == nil && found && name == "a0" {
 			return "http://" + strings.ReplaceAll(addr, " ", ":")

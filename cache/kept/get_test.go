@@ -105,7 +105,7 @@ func TestFlight(t *testing.T) {
 	})
 }
 
-// TestRevalidate: for a while after the change nobody waits.
+// TestRevalidate: for a while after the change no request waits.
 func TestRevalidate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(_ *kept.Options, r *kept.Rule) { r.Revalidate = time.Minute })

@@ -42,7 +42,9 @@ func TestExportsBesideHits(t *testing.T) {
 		var read atomic.Int64
 		began := time.Now()
 		for range 32 {
-			clients.Go(func() { readExports(t, l, func() string { return fmt.Sprintf(target, n.Add(1)) }, stop, &read) })
+			clients.Go(func() {
+				readExports(t, l, func() string { return fmt.Sprintf(target, n.Add(1)) }, stop, &read)
+			})
 		}
 		hits, asked := 0, 0
 		s := stretches{l: l, long: long, began: began, before: turnsSince(l, turns{})}
@@ -58,8 +60,8 @@ func TestExportsBesideHits(t *testing.T) {
 		took := time.Since(began)
 		clients.Wait()
 		t.Logf("%s: %+v during %d answers, the last of %d stretches", target, s.did, s.asked, s.judged)
-		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s", target, percentile(all, 50), percentile(all, 99), len(all),
-			float64(read.Load())/took.Seconds()/1e6)
+		t.Logf("%s: p50 %v, p99 %v of %d answers; %.0f MB/s",
+			target, percentile(all, 50), percentile(all, 99), len(all), float64(read.Load())/took.Seconds()/1e6)
 		if hits < asked {
 			t.Errorf("%s: %d of %d answers from memory", target, hits, asked)
 		}
@@ -69,9 +71,9 @@ func TestExportsBesideHits(t *testing.T) {
 	}
 }
 
-// sliceOf returns how much processor time the process uses for a slice of exports, which nobody else
-// disturbs. A slice ends when the work next looks at the clock, so that it is short on a busy
-// machine, too, and the last one of an export when that ends.
+// sliceOf returns how much processor time the process uses for a slice of an export while no other client has requests.
+// A slice ends when the work next looks at the clock, so that it is short on a busy machine, too, and the last one of
+// an export when that ends.
 func sliceOf(t *testing.T, l *proxytest.Live, target func() string) time.Duration {
 	const least = 50
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
@@ -153,8 +155,10 @@ func (s *stretches) answered() (done bool) {
 		s.fault = fmt.Sprintf("%+v, want most slices in costly turns", s.did)
 	case 4*s.did.pauses < 3*s.did.costly:
 		s.fault = fmt.Sprintf("%+v, want a pause after each slice", s.did)
-	case s.did.costly > (processors+1)*s.asked: // as one processor may do one before it reads the request, and one after
-		s.fault = fmt.Sprintf("%d slices during %d answers, want about one an answer and processor", s.did.costly, s.asked)
+	// as one processor may do one before it reads the request, and one after
+	case s.did.costly > (processors+1)*s.asked:
+		s.fault = fmt.Sprintf("%d slices during %d answers, want about one an answer and processor", s.did.costly,
+			s.asked)
 	}
 	if s.fault == "" || s.judged == most {
 		return true

@@ -111,7 +111,8 @@ func TestKeptInPieces(t *testing.T) {
 	}
 }
 
-// TestUnreadLeaveConnections: an answer of some megabytes leaves the connection to the other server, whoever reads it.
+// TestUnreadLeaveConnections: an answer of some megabytes does not hold a connection to the other server until
+// its client has read it.
 func TestUnreadLeaveConnections(t *testing.T) {
 	const clients = 150
 	body := strings.Repeat("x", 512<<10)
@@ -277,8 +278,8 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// TestNobodysFlight: a request does not wait until the client that asked first may have a connection.
-func TestNobodysFlight(t *testing.T) {
+// TestFlightOfBlockedClient: a request does not wait until the client that asked first may have a connection.
+func TestFlightOfBlockedClient(t *testing.T) {
 	const share = 32 // of one client
 	release := make(chan struct{})
 	w := newWorld(t, hangs(release, says("x", "Cache-Control", fresh)), nil)

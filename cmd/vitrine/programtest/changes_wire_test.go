@@ -77,7 +77,8 @@ func TestLeaderReadsChangesOnly(t *testing.T) {
 		upsert("catalog_topics", document(topic))
 		upsert("persons", document(bson.D{{Key: "_id", Value: i}, {Key: "username", Value: fmt.Sprint("user", i)}}))
 	}
-	write(t, filepath.Join(dir, "v.yml"), changesConfig+"  lease: 1h") // whoever takes a lost lease again reads everything
+	// an instance that takes a lost lease again reads everything
+	write(t, filepath.Join(dir, "v.yml"), changesConfig+"  lease: 1h")
 	leader := startServer(t, dir, "--config", "v.yml", "--store", wire.URI()+"institute").ready()
 	meta := func(view string) origin.Meta {
 		m, err := store.Meta(t.Context(), view)
