@@ -76,10 +76,12 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:8: lists.named.papers.titel: unknown key, did you mean lists.named.papers.title?`,
 		`lists.bad.yml:9: lists.named.papers.title.fr: unknown key`,
 		`lists.bad.yml:10: lists.named.papers.view: want activities, projects, persons or events, have "proposals"`,
-		`lists.bad.yml:11: lists.named.papers.group: want none, year, type, subtype, unit, person, project or keyword, have "years", did you mean year?`,
+		`lists.bad.yml:11: lists.named.papers.group: want none, year, type, subtype, unit, person, ` +
+			`project or keyword, have "years", did you mean year?`,
 		`lists.bad.yml:12: lists.named.papers.sort: want year, -year, title, -title, type, -type, author, -author, added or -added, have "-yaer", did you mean -year?`,
 		`lists.bad.yml:13: lists.named.papers.page_size: may be at most 500, have 501`,
-		`lists.bad.yml:14: lists.named.papers.facets: want year, type, subtype, unit, person, project, topic, keyword or oa, have "topics", did you mean topic?`,
+		`lists.bad.yml:14: lists.named.papers.facets: want year, type, subtype, unit, person, project, topic, ` +
+			`keyword or oa, have "topics", did you mean topic?`,
 		`lists.bad.yml:15: lists.named.papers.page_url: want a web address or a path from the root with {page} in it, have "https://www.institute.example/publications"`,
 		`lists.bad.yml:16: lists.named.papers.links.persons: unknown key, did you mean person?`,
 		`lists.bad.yml:17: lists.named.talks: want keys with values, have a list`,

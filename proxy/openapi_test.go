@@ -87,38 +87,50 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// TestServerBelowAPath: the descriptions and the links to them have the path of the server's address, with lists and without.
+// TestServerBelowAPath: the descriptions and the links to them have the path of the server's address, with lists and
+// without.
 func TestServerBelowAPath(t *testing.T) {
-	for base, root := range map[string]string{"": "", "https://inst.example": "", "https://inst.example/vitrine": "/vitrine", "https://inst.example/a&b/ü": "/a&b/%C3%BC"} {
+	for base, root := range map[string]string{
+		"": "", "https://inst.example": "", "https://inst.example/vitrine": "/vitrine",
+		"https://inst.example/a&b/ü": "/a&b/%C3%BC",
+	} {
 		for _, enabled := range []bool{true, false} {
 			o := proxytest.ListOptions(t)
 			o.Lists.BaseURL, o.Lists.Enabled = base, enabled
 			s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 			for _, path := range []string{"/openapi.json", "/openapi-3.0.json"} {
 				var document struct{ Servers []struct{ URL string } }
-				if err := json.Unmarshal(s.Get(path).Body, &document); err != nil || len(document.Servers) != 1 || document.Servers[0].URL != cmp.Or(root, "/") {
+				if err := json.Unmarshal(s.Get(path).Body, &document); err != nil || len(document.Servers) != 1 ||
+					document.Servers[0].URL != cmp.Or(root, "/") {
 					t.Errorf("%q: %s: %v, servers %v", base, path, err, document.Servers)
 				}
 			}
 			page := string(s.Get("/docs").Body)
-			for _, want := range []string{`data-root="` + html.EscapeString(root) + `"`, `href="` + html.EscapeString(root) + `/openapi.json"`, `href="` + html.EscapeString(root) + `/openapi-3.0.json"`} {
+			escaped := html.EscapeString(root)
+			for _, want := range []string{
+				`data-root="` + escaped + `"`, `href="` + escaped + `/openapi.json"`,
+				`href="` + escaped + `/openapi-3.0.json"`,
+			} {
 				if strings.Count(page, want) != 1 {
 					t.Errorf("%q: /docs has %d of %s", base, strings.Count(page, want), want)
 				}
 			}
 			start := s.Get("/", "Accept", "application/json")
 			var links struct{ OpenAPI, Docs string }
-			if err := json.Unmarshal(start.Body, &links); err != nil || links.OpenAPI != root+"/openapi.json" || links.Docs != root+"/docs" {
+			if err := json.Unmarshal(start.Body, &links); err != nil || links.OpenAPI != root+"/openapi.json" ||
+				links.Docs != root+"/docs" {
 				t.Errorf("%q: / has the links %v (%v)", base, links, err)
 			}
 			here := ""
 			if root != "" {
 				here = root + "/"
 			}
-			if got := start.Header.Get("Link"); !strings.HasPrefix(got, "<"+here+"openapi.json>") || !strings.Contains(got, "<"+here+"docs>") {
+			if got := start.Header.Get("Link"); !strings.HasPrefix(got, "<"+here+"openapi.json>") ||
+				!strings.Contains(got, "<"+here+"docs>") {
 				t.Errorf("%q: Link = %s", base, got)
 			}
-			if page := string(s.Get("/", "Accept", "text/html").Body); !enabled && !strings.Contains(page, `href="`+html.EscapeString(here)+`docs"`) {
+			if page := string(s.Get("/", "Accept", "text/html").Body); !enabled &&
+				!strings.Contains(page, `href="`+html.EscapeString(here)+`docs"`) {
 				t.Errorf("%q: the entrance links elsewhere: %s", base, page)
 			}
 		}

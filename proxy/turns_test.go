@@ -263,8 +263,8 @@ func looksAndEnds(t *testing.T, site *proxytest.Site, q question, now time.Time,
 				continue
 			}
 			after, _, err := work(t, plan, on, int64(last))
-			// Goroutines that share a search end it as soon as one of them finds that no better title follows: at any look,
-			// and also at the one after which the client has left.
+			// Goroutines that share a search end it as soon as one of them finds that no better title follows: at any
+			// look, and also at the one after which the client has left.
 			if nearlyOver := last > 1 && looks-last <= most; nearlyOver && err == nil && after <= last+most {
 				continue
 			}

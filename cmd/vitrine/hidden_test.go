@@ -36,13 +36,15 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true}, {Key: "keywords", Value: "owls; moths"}, {Key: "year", Value: 2021}})
+	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true},
+		{Key: "keywords", Value: "owls; moths"}, {Key: "year", Value: 2021}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for hidden, want := range map[string]string{
-		"mail": "2021 1 10.1000/x [owls moths]", "doi": "2021 1  [owls moths]", "open_access": "2021  10.1000/x [owls moths]",
-		"year": "0 1 10.1000/x [owls moths]", "keywords": "2021 1 10.1000/x []",
+		"mail": "2021 1 10.1000/x [owls moths]", "doi": "2021 1  [owls moths]",
+		"open_access": "2021  10.1000/x [owls moths]",
+		"year":        "0 1 10.1000/x [owls moths]", "keywords": "2021 1 10.1000/x []",
 	} {
 		fields, err := access.NewFields([]string{hidden})
 		if err != nil {

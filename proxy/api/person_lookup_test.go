@@ -30,7 +30,8 @@ func (r heldRecords) Find(ctx context.Context, _ string, _ origin.Query) iter.Se
 // callers.
 func TestLookUpOutlivesItsFirstCaller(t *testing.T) {
 	records := heldRecords{make(chan bool), make(chan bool)}
-	// No look-up expires, as another one would wait for the test: the second caller may come when the first's has ended.
+	// No look-up expires, as another one would wait for the test: the second caller may come when the first's has
+	// ended.
 	now := time.Now()
 	lookups := newPersonLookup(records, Shared{Now: func() time.Time { return now }, Timeout: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -125,7 +125,8 @@ func TestReadersStayInFrame(t *testing.T) {
 	for range rounds {
 		question, group := a.question()
 		question = without(question, append(params.Narrowing(), "limit", "page")...)
-		start := paths[a.r.IntN(len(paths))] + "?" + question + "&limit=5&facets=year,type,subtype,unit,person,project,topic,keyword,oa"
+		start := paths[a.r.IntN(len(paths))] + "?" + question +
+			"&limit=5&facets=year,type,subtype,unit,person,project,topic,keyword,oa"
 		if group != "" {
 			start += "&group=" + group
 		}

@@ -58,7 +58,8 @@ func TestHiddenRecordsAreNowhere(t *testing.T) {
 		}
 	}
 	targets = append(targets, "/lists", "/lists.json", "/sitemap.xml", "/",
-		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic,keyword&limit=200", "/lists/activities?facets=year,type,subtype,unit,person,project,topic,keyword",
+		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic,keyword&limit=200",
+		"/lists/activities?facets=year,type,subtype,unit,person,project,topic,keyword",
 		"/lists/activities.json?sort=title&limit=200", "/lists/activities.json?group=person&limit=200&page=3", "/lists/activities.json?ids=hide-1,hide-2,hide-3,hide-4,shown-1")
 	for _, target := range targets {
 		if body := string(s.Get(target, "Accept", "text/html").Body); strings.Contains(strings.ToLower(body), strings.ToLower(proxytest.Secret)) {

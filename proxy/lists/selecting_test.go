@@ -139,8 +139,10 @@ func TestDOIAsWords(t *testing.T) {
 		t.Fatalf("the DOI finds %v", want.Items)
 	}
 	for _, form := range []string{
-		"10.5555/DOTS.A..B", "doi:10.5555/dots.a..b", "DOI: 10.5555/Dots.a..b", "https://doi.org/10.5555/dots.a..b", "http://dx.doi.org/10.5555/dots.a..b", " doi.org/10.5555/dots.a..b ",
-		"https://www.doi.org/10.5555%2Fdots.a..b/?utm_source=x", "info:doi/10.5555/dots.a..b", "doi:https://doi.org/10.5555/dots.a..b\u200b",
+		"10.5555/DOTS.A..B", "doi:10.5555/dots.a..b", "DOI: 10.5555/Dots.a..b", "https://doi.org/10.5555/dots.a..b",
+		"http://dx.doi.org/10.5555/dots.a..b", " doi.org/10.5555/dots.a..b ",
+		"https://www.doi.org/10.5555%2Fdots.a..b/?utm_source=x", "info:doi/10.5555/dots.a..b",
+		"doi:https://doi.org/10.5555/dots.a..b\u200b",
 	} {
 		got := getList(s, "/lists/activities.json?q="+url.QueryEscape(form))
 		if got.Count != 1 || got.Self != want.Self {
@@ -162,8 +164,10 @@ func TestORCIDAsWords(t *testing.T) {
 	if by := getList(s, "/lists/activities.json?person=0000-0009-3666-8279").Count; by == 0 || want.Count != by {
 		t.Fatalf("the ORCID finds %d of %d", want.Count, by)
 	}
-	for _, form := range []string{"https://orcid.org/0000-0009-3666-8279", "ORCID iD: 0000 0009 3666 8279", "orcid:0000000936668279"} {
-		if got := getList(s, "/lists/activities.json?q="+url.QueryEscape(form)); got.Count != want.Count || got.Self != want.Self {
+	for _, form := range []string{"https://orcid.org/0000-0009-3666-8279", "ORCID iD: 0000 0009 3666 8279",
+		"orcid:0000000936668279"} {
+		if got := getList(s, "/lists/activities.json?q="+url.QueryEscape(form)); got.Count != want.Count ||
+			got.Self != want.Self {
 			t.Errorf("%q finds %d records at %s, want %d at %s", form, got.Count, got.Self, want.Count, want.Self)
 		}
 		if got := getList(s, "/lists/person/"+url.PathEscape(form)+".json"); got.Count != want.Count {

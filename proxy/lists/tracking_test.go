@@ -107,16 +107,20 @@ func TestStrangeParameters(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	want := s.Get("/lists/activities?year=2020", "Accept", "text/html")
 	got := s.Get("/lists/activities?srsltid=A%20b&year=2020&zanpid=1", "Accept", "text/html")
-	if !bytes.Equal(got.Body, want.Body) || got.Header.Get("Cache-Status") != "vitrine; hit" || got.Header.Get("Vitrine-Ignored") != "srsltid, zanpid" {
+	if !bytes.Equal(got.Body, want.Body) || got.Header.Get("Cache-Status") != "vitrine; hit" ||
+		got.Header.Get("Vitrine-Ignored") != "srsltid, zanpid" {
 		t.Errorf("%s, %s, ignored %q", got.Status, got.Header.Get("Cache-Status"), got.Header.Get("Vitrine-Ignored"))
 	}
-	if res := s.Get("/lists/activities?srsltid=1", "Accept", "text/html", "Prefer", "handling=strict"); res.StatusCode != http.StatusBadRequest {
+	res := s.Get("/lists/activities?srsltid=1", "Accept", "text/html", "Prefer", "handling=strict")
+	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("strict handling: %s", res.Status)
 	}
-	if res := s.Get("/lists/activities?"+strings.Repeat("zanpid=1&", 40), "Accept", "text/html"); res.StatusCode != http.StatusBadRequest {
+	res = s.Get("/lists/activities?"+strings.Repeat("zanpid=1&", 40), "Accept", "text/html")
+	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("forty: %s", res.Status)
 	}
-	if res := s.Get("/oembed?url=/lists/activities%3Fsrsltid%3D1"); res.StatusCode != http.StatusOK || strings.Contains(string(res.Body), "srsltid") {
+	if res := s.Get("/oembed?url=/lists/activities%3Fsrsltid%3D1"); res.StatusCode != http.StatusOK ||
+		strings.Contains(string(res.Body), "srsltid") {
 		t.Errorf("oEmbed: %s %s", res.Status, res.Body)
 	}
 }

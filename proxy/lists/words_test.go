@@ -29,8 +29,10 @@ func TestWordsOfNames(t *testing.T) {
 		switch collection {
 		case "activities":
 			return []bson.Raw{doc("_id", "a", "type", "publication", "subtype", "article", "year", 2021,
-				"title", "Moths in <mml:math><mml:msub><mml:mi>RuO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> &amp;lt;b lamps",
-				"authors", bson.A{bson.D{{Key: "last", Value: "O&#39;Brien"}, {Key: "first", Value: "Se&aacute;n"}, {Key: "user", Value: "ob"}}},
+				"title", "Moths in <mml:math><mml:msub><mml:mi>RuO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> "+
+					"&amp;lt;b lamps",
+				"authors", bson.A{bson.D{{Key: "last", Value: "O&#39;Brien"}, {Key: "first", Value: "Se&aacute;n"},
+					{Key: "user", Value: "ob"}}},
 				"units", bson.A{"R&D", "\xff"}, "projects", bson.A{"P\xfe"}, "publisher", "Taylor &amp; Francis")}
 		case "groups":
 			return []bson.Raw{doc("_id", "g", "id", "R&D", "name", "Research &amp; <i>Bubo</i>")}
@@ -49,7 +51,8 @@ func TestWordsOfNames(t *testing.T) {
 	for in, wants := range map[string][]string{
 		table: {"O'Brien, Seán", "Moths in RuO2 &lt;b lamps", "Taylor & Francis", "R&D; \uFFFD", "P\uFFFD"},
 		page: {
-			"Research &amp; Bubo", "O&#39;Brien, Seán", "Light &amp;amp; moths", "Moths in RuO<sub>2</sub> &amp;lt;b lamps",
+			"Research &amp; Bubo", "O&#39;Brien, Seán", "Light &amp;amp; moths",
+			"Moths in RuO<sub>2</sub> &amp;lt;b lamps",
 			"rft.atitle=" + url.QueryEscape("Moths in RuO2 &lt;b lamps"),
 		},
 		string(s.Get("/lists/activities.json?q=RuO2+lt").Body):     {`"count":1`},

@@ -223,7 +223,8 @@ func TestAloneOnAllProcessors(t *testing.T) {
 			took := ask(tried)
 			used = processorTime() - used
 			did := turnsSince(l, before)
-			t.Logf("%s over %d rows: %v, %v of processor time by %d processors; %+v", name, rows, took, used, runtime.GOMAXPROCS(0), did)
+			t.Logf("%s over %d rows: %v, %v of processor time by %d processors; %+v", name, rows, took, used,
+				runtime.GOMAXPROCS(0), did)
 			want := runtime.GOMAXPROCS(0) - 1
 			switch each := used / time.Duration(want+1); {
 			case each < 5*time.Millisecond: // may be over before the first helper begins
@@ -238,7 +239,8 @@ func TestAloneOnAllProcessors(t *testing.T) {
 				break
 			}
 			if tried == tries {
-				t.Errorf("%s: %d helpers of the only request, want %d, one for each further processor", name, did.helpers, want)
+				t.Errorf("%s: %d helpers of the only request, want %d, one for each further processor", name,
+					did.helpers, want)
 				break
 			}
 		}
@@ -266,7 +268,8 @@ func TestCostlyFilters(t *testing.T) {
 				res = s.Get(path+url.QueryEscape(`{"$nor":[`+strings.Join(all, ",")+`]}`), "Accept-Encoding", coding)
 				busy = res.StatusCode == 503 && res.Header.Get("Retry-After") != ""
 			}
-			if e := res.Envelope(t); !busy && (e.Status != 400 || !strings.Contains(e.Msg, "takes more than the 500ms")) {
+			if e := res.Envelope(t); !busy && (e.Status != 400 ||
+				!strings.Contains(e.Msg, "takes more than the 500ms")) {
 				t.Errorf("%s %s: %+v", path, coding, e)
 			}
 			t.Logf("%s %s: %d after %d attempts", path, coding, res.StatusCode, tried)

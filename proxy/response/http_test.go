@@ -200,9 +200,9 @@ func TestLargeCompressed(t *testing.T) {
 		if got := get(); !strings.Contains(got, "streamed") {
 			t.Errorf("%s: Cache-Status = %q at first", coding, got)
 		}
-		// A request makes the background compress, unless it has not quite ended with the answer before: then a later one
-		// does. The background makes way for requests: to ask for the answer all the time would hold it up. What says that
-		// the answer is too large takes less than 4 kB, and the answer more.
+		// A request makes the background compress, unless it has not quite ended with the answer before: then a later
+		// one does. The background makes way for requests: to ask for the answer all the time would hold it up. What
+		// says that the answer is too large takes less than 4 kB, and the answer more.
 		looks := 0
 		proxytest.Until(t, "the compressed answer is kept", func() bool {
 			if looks++; looks%100 == 1 {

@@ -222,7 +222,8 @@ func TestMethods(t *testing.T) {
 			t.Errorf("PUT: %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
 		}
 	})
-	long := fmt.Sprintf("POST /old HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 2<<20, strings.Repeat("x", 2<<20))
+	long := fmt.Sprintf("POST /old HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 2<<20,
+		strings.Repeat("x", 2<<20))
 	if res, _ := w.Exchange(t, long); res.Response == nil || res.StatusCode != 413 { // before all of it is sent
 		t.Errorf("a body of 2 MiB: %v", res.Response)
 	}

@@ -26,9 +26,11 @@ func TestStoredDOI(t *testing.T) {
 		{`"doi": "10.5555/owl.6."`, "10.5555/owl.6.", ""},
 		{`"doi": "HTTPS://DOI.ORG/10.5555/OWL.8"`, "10.5555/OWL.8", ""},
 		{`"doi": ["10.5555/owl.12"]`, "10.5555/owl.12", ""},
-		{`"doi": ["none", "10.5555/owl.12", "10.5555/owl.13"], "link": "https://a.example/1"`, "10.5555/owl.12", "https://a.example/1"},
+		{`"doi": ["none", "10.5555/owl.12", "10.5555/owl.13"], "link": "https://a.example/1"`, "10.5555/owl.12",
+			"https://a.example/1"},
 		{`"doi": "https://publisher.example/articles/77"`, "", "https://publisher.example/articles/77"},
-		{`"doi": ["https://publisher.example/articles/77"], "link": "soon"`, "", "https://publisher.example/articles/77"},
+		{`"doi": ["https://publisher.example/articles/77"], "link": "soon"`, "",
+			"https://publisher.example/articles/77"},
 		{`"doi": "https://publisher.example/articles/77", "link": "https://a.example/1"`, "", "https://a.example/1"},
 		{`"doi": "javascript:alert(1)"`, "", ""},
 		{`"doi": {"a": 1}`, "", ""},
@@ -42,11 +44,14 @@ func TestStoredDOI(t *testing.T) {
 // TestStoredNumbers: labels of numbers are no part of them, and what is no number stays.
 func TestStoredNumbers(t *testing.T) {
 	for _, tt := range []struct{ row, issn, isbn, pmid string }{
-		{`"issn": "ISSN 0317-8471 (print), 1050124x (online)", "isbn": "ISBN-13: 978 3 16 148410 0", "pubmed": "PMID: 31452104"`,
+		{`"issn": "ISSN 0317-8471 (print), 1050124x (online)", "isbn": "ISBN-13: 978 3 16 148410 0", ` +
+			`"pubmed": "PMID: 31452104"`,
 			"0317-8471, 1050-124X", "978-3-16-148410-0", "31452104"},
-		{`"issn": ["0317-8471", null, "0317-8471", ["x"], "1050-124X"], "isbn": ["ISBN 3-16-148410-X", "1"], "pubmed": 31452104`,
+		{`"issn": ["0317-8471", null, "0317-8471", ["x"], "1050-124X"], "isbn": ["ISBN 3-16-148410-X", "1"], ` +
+			`"pubmed": 31452104`,
 			"0317-8471, 1050-124X", "3-16-148410-X, 1", "31452104"},
-		{`"issn": 3178471, "isbn": 9783161484100, "pubmed": "https://pubmed.ncbi.nlm.nih.gov/31452104/"`, "3178471", "9783161484100", "31452104"},
+		{`"issn": 3178471, "isbn": 9783161484100, "pubmed": "https://pubmed.ncbi.nlm.nih.gov/31452104/"`, "3178471",
+			"9783161484100", "31452104"},
 		{`"issn": "none yet", "isbn": "-", "pubmed": "none"`, "none yet", "", ""},
 	} {
 		it := read(t, rules.ViewActivities, `{"_id": 1, `+tt.row+`}`)
@@ -69,10 +74,12 @@ func TestStoredORCID(t *testing.T) {
 		`"orcid": "https://example.org/0000-0001-5109-3700"`: "",
 		`"orcid": 7`: "",
 	} {
-		it := read(t, rules.ViewActivities, fmt.Sprintf(`{"_id": 1, "authors": [{"last": "A", "first": "B", %s}], %s}`, author, public))
+		it := read(t, rules.ViewActivities, fmt.Sprintf(`{"_id": 1, "authors": [{"last": "A", "first": "B", %s}], %s}`,
+			author, public))
 		assert.Equal(t, want, it.Authors[0].ORCID, author)
 	}
-	it := read(t, rules.ViewActivities, `{"_id": 1, "authors": [{"last": "A", "first": "B", "orcid": "0000-0001-5109-3700"}]}`)
+	it := read(t, rules.ViewActivities,
+		`{"_id": 1, "authors": [{"last": "A", "first": "B", "orcid": "0000-0001-5109-3700"}]}`)
 	assert.Contains(t, string(cite.AppendJSONLD(nil, it, "", "", nil)), `"@id":"https://orcid.org/0000-0001-5109-3700"`)
 	assert.Contains(t, metaOf(it), "citation_author_orcid https://orcid.org/0000-0001-5109-3700")
 }

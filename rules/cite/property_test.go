@@ -172,7 +172,8 @@ func checkCSL(t require.TestingT, it *cite.Item) {
 	require.Len(t, e.Author, len(it.Authors))
 	for i, p := range it.Authors {
 		got := e.Author[i]
-		require.Equal(t, [...]string{p.Family, p.Given, p.Suffix, p.Literal}, [...]string{got.Family, got.Given, got.Suffix, got.Literal})
+		require.Equal(t, [...]string{p.Family, p.Given, p.Suffix, p.Literal},
+			[...]string{got.Family, got.Given, got.Suffix, got.Literal})
 	}
 	if it.Date.Year > 0 {
 		require.Equal(t, it.Date.Year, e.Issued.Parts[0][0])

@@ -63,7 +63,8 @@ func TestSeveralISSN(t *testing.T) {
 			}
 		}
 	}
-	for stored, want := range map[string]string{`"1234567X"`: "1234-567X", `"none yet"`: "none yet", `12345678`: "1234-5678", `"1234-5678"`: "1234-5678"} {
+	for stored, want := range map[string]string{`"1234567X"`: "1234-567X", `"none yet"`: "none yet",
+		`12345678`: "1234-5678", `"1234-5678"`: "1234-5678"} {
 		if it := read(t, rules.ViewActivities, `{"_id":1,"issn":`+stored+`}`); it.ISSN != want {
 			t.Errorf("%s: got %q", stored, it.ISSN)
 		}

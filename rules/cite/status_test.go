@@ -13,19 +13,23 @@ import (
 func TestStatus(t *testing.T) {
 	for _, tt := range []struct{ row, csl, bibtex, date, volume, pages string }{
 		{`"year": 2021, "status": "in press"`, "in press", "inpress", "2021", "", ""},
-		{`"year": 2021, "publication_status": "Online First", "volume": "7"`, "advance online publication", "prepublished", "2021", "7", ""},
+		{`"year": 2021, "publication_status": "Online First", "volume": "7"`, "advance online publication",
+			"prepublished", "2021", "7", ""},
 		{`"year": "in press", "start_date": "2021-08-01"`, "in press", "inpress", "2021-08-01", "", ""},
-		{`"year": "2021", "pages": "[Epub ahead of print]"`, "advance online publication", "prepublished", "2021", "", ""},
+		{`"year": "2021", "pages": "[Epub ahead of print]"`, "advance online publication", "prepublished", "2021", "",
+			""},
 		{`"year": "2021", "volume": "im Druck", "pages": "in press"`, "in press", "inpress", "2021", "", ""},
 		{`"year": 2021, "epub": true`, "advance online publication", "prepublished", "2021", "", ""},
 		{`"year": 2021, "epub": "1"`, "advance online publication", "prepublished", "2021", "", ""},
 		{`"year": 2021, "epub": true, "volume": 7, "pages": "1-9"`, "", "", "2021", "7", "1-9"},
 		{`"year": 2021, "epub": false`, "", "", "2021", "", ""},
-		{`"year": 2021, "status": "completed", "volume": "Special issue", "pages": "all"`, "", "", "2021", "Special issue", "all"},
+		{`"year": 2021, "status": "completed", "volume": "Special issue", "pages": "all"`, "", "", "2021",
+			"Special issue", "all"},
 		{`"year": 2021, "status": ["in press"], "pages": 7`, "", "", "2021", "", "7"},
 	} {
 		it := read(t, rules.ViewActivities, `{"_id": 1, "type": "publication", "title": "Moths", `+tt.row+`}`)
-		assert.Equal(t, [3]string{tt.date, tt.volume, tt.pages}, [3]string{it.Date.String(), it.Volume, it.Pages}, tt.row)
+		assert.Equal(t, [3]string{tt.date, tt.volume, tt.pages}, [3]string{it.Date.String(), it.Volume, it.Pages},
+			tt.row)
 		assert.Equal(t, tt.csl, field(string(cite.AppendCSL(nil, it)), `"status":"`, `"`), tt.row)
 		assert.Equal(t, tt.csl, field(string(appendJSONLD(nil, it, "")), `"creativeWorkStatus":"`, `"`), tt.row)
 		assert.Equal(t, tt.bibtex, field(string(cite.AppendBibTeX(nil, it, false)), "pubstate = {", "}"), tt.row)
@@ -37,17 +41,22 @@ func TestStatus(t *testing.T) {
 // TestNumber: reports and patents have their number in every format that knows one.
 func TestNumber(t *testing.T) {
 	for _, tt := range []struct{ row, number, ld, meta string }{
-		{`"subtype": "report", "report_number": "TR-2021/7"`, "TR-2021/7", "reportNumber", "citation_technical_report_number"},
-		{`"subtype": "report", "number": 7, "issn": "0317-8471"`, "7", "reportNumber", "citation_technical_report_number"},
-		{`"subtype": "patent", "patent_number": "EP 1 234 567 B1"`, "EP 1 234 567 B1", "identifier", "citation_patent_number"},
+		{`"subtype": "report", "report_number": "TR-2021/7"`, "TR-2021/7", "reportNumber",
+			"citation_technical_report_number"},
+		{`"subtype": "report", "number": 7, "issn": "0317-8471"`, "7", "reportNumber",
+			"citation_technical_report_number"},
+		{`"subtype": "patent", "patent_number": "EP 1 234 567 B1"`, "EP 1 234 567 B1", "identifier",
+			"citation_patent_number"},
 		{`"subtype": "article", "number": "7"`, "", "reportNumber", ""},
 	} {
 		it := read(t, rules.ViewActivities, `{"_id": 1, "type": "publication", "title": "Moths", `+tt.row+`}`)
 		meta := map[string]string{}
 		cite.Meta(it, func(name, content string) { meta[name] = content })
 		assert.Equal(t, [5]string{tt.number, tt.number, tt.number, tt.number, tt.number}, [5]string{
-			field(string(cite.AppendBibTeX(nil, it, false)), "  number = {", "}"), field(string(cite.AppendRIS(nil, it)), "SN  - ", "\r"),
-			field(string(cite.AppendCSL(nil, it)), `"number":"`, `"`), field(string(appendJSONLD(nil, it, "")), `"`+tt.ld+`":"`, `"`), meta[tt.meta],
+			field(string(cite.AppendBibTeX(nil, it, false)), "  number = {", "}"),
+			field(string(cite.AppendRIS(nil, it)), "SN  - ", "\r"),
+			field(string(cite.AppendCSL(nil, it)), `"number":"`, `"`),
+			field(string(appendJSONLD(nil, it, "")), `"`+tt.ld+`":"`, `"`), meta[tt.meta],
 		}, tt.row)
 	}
 }

@@ -66,7 +66,8 @@ func TestTerms(t *testing.T) {
 		{"O'Br", []string{"o", "br"}},
 		{"state-of-th", []string{"state", "of", "th"}},
 		{"日", []string{"日"}},
-		{"H<sub>2</sub>O &amp; ", []string{"h2o", ""}}, {"p<0.05", []string{"p", "0", "05"}}, {"<mml:mi>RuO</mml:mi>", []string{"ruo"}},
+		{"H<sub>2</sub>O &amp; ", []string{"h2o", ""}}, {"p<0.05", []string{"p", "0", "05"}},
+		{"<mml:mi>RuO</mml:mi>", []string{"ruo"}},
 		{"日本語 x", []string{"日本", "本語", "x"}},
 	} {
 		if got := fold.Terms(tt.text); !slices.Equal(got, tt.want) {
@@ -86,7 +87,8 @@ func TestSpellings(t *testing.T) {
 	} {
 		for _, stored := range alike {
 			for _, typed := range alike {
-				if !found(words(markup.Plain(stored)), fold.Terms(typed)) || !found(words(markup.Plain(stored)), fold.Terms(typed+" ")) {
+				if !found(words(markup.Plain(stored)), fold.Terms(typed)) ||
+					!found(words(markup.Plain(stored)), fold.Terms(typed+" ")) {
 					t.Errorf("%q is not found by %q", stored, typed)
 				}
 			}

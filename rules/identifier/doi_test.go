@@ -64,9 +64,12 @@ func TestDOI(t *testing.T) {
 
 		// What belongs to a DOI.
 		{" doi: 10.1234/X(1)<2> ", "10.1234/X(1)<2>"},
-		{"10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#", "10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
-		{"https://doi.org/10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#", "10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
-		{"https://doi.org/10.1002/(sici)1099-050x(199823/24)37:3/4%3C197::aid-hrm2%3E3.0.co;2-%23", "10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
+		{"10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#",
+			"10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
+		{"https://doi.org/10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#",
+			"10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
+		{"https://doi.org/10.1002/(sici)1099-050x(199823/24)37:3/4%3C197::aid-hrm2%3E3.0.co;2-%23",
+			"10.1002/(sici)1099-050x(199823/24)37:3/4<197::aid-hrm2>3.0.co;2-#"},
 		{"10.5555/a%b", "10.5555/a%b"},
 		{"10.5555/a%3Cb", "10.5555/a%3Cb"},
 		{"doi:10.5555/a%3Cb", "10.5555/a%3Cb"},
@@ -78,7 +81,8 @@ func TestDOI(t *testing.T) {
 		{"10.5555/owl.6.", "10.5555/owl.6."},
 		{"https://doi.org/10.5555/owl.6.", "10.5555/owl.6."},
 		{"10.5555/owl/", "10.5555/owl/"},
-		{"10.1002/(SICI)1097-0274(199909)36:1+<1::AID-AJIM2>3.0.CO;2-0", "10.1002/(SICI)1097-0274(199909)36:1+<1::AID-AJIM2>3.0.CO;2-0"},
+		{"10.1002/(SICI)1097-0274(199909)36:1+<1::AID-AJIM2>3.0.CO;2-0",
+			"10.1002/(SICI)1097-0274(199909)36:1+<1::AID-AJIM2>3.0.CO;2-0"},
 		{"https://doi.org/10.5555/a+b", "10.5555/a+b"},
 		{"10.5555/owl{11}", "10.5555/owl{11}"},
 		{"10.5555/äö", "10.5555/äö"},
@@ -118,14 +122,16 @@ func TestDOI(t *testing.T) {
 		assert.Equal(t, tt.want, got, "%q", tt.in)
 		assert.Equal(t, got, identifier.DOI(got), "%q twice", tt.in)
 		if got != "" {
-			assert.Equal(t, strings.TrimSuffix(got, "/"), identifier.DOI(identifier.DOIAddress(got)), "%q in a link", tt.in)
+			assert.Equal(t, strings.TrimSuffix(got, "/"), identifier.DOI(identifier.DOIAddress(got)), "%q in a link",
+				tt.in)
 		}
 	}
 }
 
 func TestBare(t *testing.T) {
 	for in, want := range map[string]string{
-		"doi: anything ": "anything", "https://example.org/x": "https://example.org/x", "https://doi.org/": "", "none": "none",
+		"doi: anything ": "anything", "https://example.org/x": "https://example.org/x", "https://doi.org/": "",
+		"none":                       "none",
 		"10.1000/(sici) 1<2>3?x#y%z": "10.1000/(sici) 1<2>3?x#y%z", "DOI:10.1/x": "10.1/x",
 	} {
 		assert.Equal(t, want, identifier.Bare(in), in)

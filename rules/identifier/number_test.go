@@ -132,7 +132,8 @@ func TestORCID(t *testing.T) {
 	each(t, identifier.ORCID, forms)
 	each(t, identifier.FindORCID, forms)
 	for in, want := range map[string]string{ // a wrong check digit
-		"0000-0002-1825-0098": "0000-0002-1825-0098", "orcid:0000000218250098": "0000-0002-1825-0098", "0000000218250098": "",
+		"0000-0002-1825-0098": "0000-0002-1825-0098", "orcid:0000000218250098": "0000-0002-1825-0098",
+		"0000000218250098":    "",
 		"0000 0002 1825 0098": "",
 	} {
 		assert.Equal(t, want, identifier.FindORCID(in), in)

@@ -96,16 +96,25 @@ func TestMake(t *testing.T) {
 		{"no year", rules.ViewActivities, `{"start_date":"2019-03-01"}`, `{}`},
 
 		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
-		{"markup in a text to sort by", rules.ViewActivities, `{"title":"<mml:mi>Ca</mml:mi><p>&amp;lt;b</p>","authors":[{"last":"O&#39;Brien"}]}`, `{"by_title":"ca lt b","by_author":"o brien"}`},
-		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`, `{"by_title":"ape","by_author":"7"}`},
-		{"one text of several authors", rules.ViewActivities, `{"authors":"Quill, Ada; Fern, Bo"}`, `{"by_author":"quill"}`},
-		{"an author with a suffix", rules.ViewActivities, `{"authors":["et al.",{"last":"Dr. Costa, Jr.","first":"P. T."}]}`, `{"by_author":"costa"}`},
-		{"a person with a suffix", rules.ViewPersons, `{"username":"costa","last":"Costa","first":"Prof. P. T.","suffix":"Jr."}`,
-			`{"persons":[{"id":"costa","name":"Costa, P. T., Jr."}],"by_title":"costa p t jr","by_author":"costa p t jr"}`},
+		{"markup in a text to sort by", rules.ViewActivities,
+			`{"title":"<mml:mi>Ca</mml:mi><p>&amp;lt;b</p>","authors":[{"last":"O&#39;Brien"}]}`,
+			`{"by_title":"ca lt b","by_author":"o brien"}`},
+		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`,
+			`{"by_title":"ape","by_author":"7"}`},
+		{"one text of several authors", rules.ViewActivities, `{"authors":"Quill, Ada; Fern, Bo"}`,
+			`{"by_author":"quill"}`},
+		{"an author with a suffix", rules.ViewActivities,
+			`{"authors":["et al.",{"last":"Dr. Costa, Jr.","first":"P. T."}]}`, `{"by_author":"costa"}`},
+		{"a person with a suffix", rules.ViewPersons,
+			`{"username":"costa","last":"Costa","first":"Prof. P. T.","suffix":"Jr."}`,
+			`{"persons":[{"id":"costa","name":"Costa, P. T., Jr."}],"by_title":"costa p t jr","by_author":"costa p t ` +
+				`jr"}`},
 
 		{"what citations show", rules.ViewEvents, `{"cited":"10.1000/ABC"}`, `{"oa":"events","doi":"10.1000/abc"}`},
 
-		{"keywords", rules.ViewProjects, `{"public":true,"keywords":["Light Pollution","owls","Owls","light-pollution","C++","` + strings.Repeat("a b ", 60) + `"]}`,
+		{"keywords", rules.ViewProjects,
+			`{"public":true,"keywords":["Light Pollution","owls","Owls","light-pollution","C++","` +
+				strings.Repeat("a b ", 60) + `"]}`,
 			`{"keywords":[{"id":"light pollution","name":"Light Pollution"},{"id":"owls"},{"id":"c++","name":"C++"}]}`},
 
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
@@ -130,12 +139,15 @@ func TestMake(t *testing.T) {
 			`{"units":[{"id":"GONE"},{"id":"7"}],"in":["GONE","7"]}`},
 		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`, `{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"],"above":[{"id":"Y"}]}`},
 		{"units of authors", rules.ViewActivities, `{"units":null,"authors":[{"units":["BIO"]},{"units":"BIO"},"x",{"units":7}]}`,
-			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"],"above":[{"id":"INST","name":"Institute","name_de":"Institut"}],"by_author":"x"}`},
+			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"],"above":[{"id":"INST",` +
+				`"name":"Institute","name_de":"Institut"}],"by_author":"x"}`},
 
 		{"persons", rules.ViewActivities, `{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
-			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}],"by_author":"ann"}`},
+			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}],` +
+				`"by_author":"ann"}`},
 		{"hidden persons", rules.ViewActivities, `{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`, `{}`},
-		{"authors of other types", rules.ViewActivities, `{"authors":"bob","editors":7}`, `{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"bob"}`},
+		{"authors of other types", rules.ViewActivities, `{"authors":"bob","editors":7}`,
+			`{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"bob"}`},
 
 		{"project by name", rules.ViewActivities, `{"projects":"MOTH"}`, `{"projects":[` + moths + `]}`},
 		{"projects by id", rules.ViewActivities, `{"projects":[{"$oid":"245d6cb04265c77322a34969"},"MOTH","p2"]}`, `{"projects":[` + moths + `,{"id":"LAMP","title":"LAMP"}]}`},
@@ -150,7 +162,8 @@ func TestMake(t *testing.T) {
 		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`, `{"persons":[{"id":"ann","name":"ann"}],"by_title":"ann","by_author":"ann"}`},
 		{"a guest", rules.ViewPersons, `{"username":null,"first":"Zoe","last":"Łoś"}`, `{"by_title":"los zo","by_author":"los zo"}`},
 		{"a hidden person", rules.ViewPersons, `{"username":"ann","hide":1}`, ``},
-		{"a project", rules.ViewProjects, `{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"year":2022}`,
+		{"a project", rules.ViewProjects,
+			`{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"year":2022}`,
 			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],"by_title":"moths","by_author":"ada ann"}`},
 		{"a project by chance", rules.ViewProjects, `{"public":"true","name":"MOTH"}`, ``},
 		{"an event", rules.ViewEvents, `{"type":"conference","participants":["ann","eve"]}`,

@@ -27,29 +27,46 @@ func TestRead(t *testing.T) {
 		{"empty elements", "a <i/>b<sub></sub> <b><i></i></b>c", "a b c", "a b c"},
 		{"space at the end of an element", "<i>a </i> b <b>c </b>", "<i>a</i> b <b>c</b>", "a b c"},
 
-		{"MathML", "Itinerant moths in <mml:math " + mathML + "><mml:msub><mml:mi>RuO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> lamps",
+		{"MathML", "Itinerant moths in <mml:math " + mathML +
+			"><mml:msub><mml:mi>RuO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> lamps",
 			"Itinerant moths in RuO<sub>2</sub> lamps", "Itinerant moths in RuO2 lamps"},
-		{"prescripts", "Owl decay of <math><mmultiscripts><mi>Ca</mi><mprescripts/><none/><mn>38</mn></mmultiscripts></math> at dusk",
+		{"prescripts", "Owl decay of " +
+			"<math><mmultiscripts><mi>Ca</mi><mprescripts/><none/><mn>38</mn></mmultiscripts></math> at dusk",
 			"Owl decay of <sup>38</sup>Ca at dusk", "Owl decay of 38Ca at dusk"},
-		{"scripts on both sides", "<mml:mmultiscripts><mml:mi>U</mml:mi><mml:mn>2</mml:mn><mml:mo>+</mml:mo><mml:mprescripts></mml:mprescripts><mml:mn>92</mml:mn><mml:mn>238</mml:mn></mml:mmultiscripts>",
+		{"scripts on both sides", "<mml:mmultiscripts><mml:mi>U</mml:mi><mml:mn>2</mml:mn><mml:mo>+</mml:mo>" +
+			"<mml:mprescripts></mml:mprescripts><mml:mn>92</mml:mn><mml:mn>238</mml:mn></mml:mmultiscripts>",
 			"<sub>92</sub><sup>238</sup>U<sub>2</sub><sup>+</sup>", "92238U2+"},
 		{"both scripts", "<math><msubsup><mi>SO</mi><mn>4</mn><mrow><mn>2</mn><mo>&#8722;</mo></mrow></msubsup></math>",
 			"SO<sub>4</sub><sup>2&#8722;</sup>", "SO42−"},
-		{"scripts in scripts", "<math><msup><mi>e</mi><msup><mi>x</mi><mn>2</mn></msup></msup></math>", "e<sup>x<sup>2</sup></sup>", "ex2"},
-		{"spaces of MathML", "at <mml:math>\n  <mml:mrow>\n <mml:msup>\n <mml:mn> 10 </mml:mn>\n <mml:mrow> <mml:mo>-</mml:mo> <mml:mn>3</mml:mn> </mml:mrow>\n</mml:msup> </mml:mrow>\n</mml:math> lux",
+		{"scripts in scripts", "<math><msup><mi>e</mi><msup><mi>x</mi><mn>2</mn></msup></msup></math>",
+			"e<sup>x<sup>2</sup></sup>", "ex2"},
+		{"spaces of MathML", "at <mml:math>\n  <mml:mrow>\n <mml:msup>\n <mml:mn> 10 </mml:mn>\n <mml:mrow> " +
+			"<mml:mo>-</mml:mo> <mml:mn>3</mml:mn> </mml:mrow>\n</mml:msup> </mml:mrow>\n</mml:math> lux",
 			"at 10<sup>-3</sup> lux", "at 10-3 lux"},
-		{"words in MathML", "<math><mi>x</mi><mtext> and </mtext><mi>sin&#8289;</mi><mspace width='1em'/><mi>a b</mi></math>", "x and sin a b", "x and sin a b"},
-		{"TeX beside MathML", `a <jats:inline-formula><jats:alternatives><jats:tex-math>$$\alpha$$</jats:tex-math><mml:math><mml:mi>&#945;</mml:mi></mml:math></jats:alternatives></jats:inline-formula> ray`, "a &#945; ray", "a α ray"},
+		{"words in MathML",
+			"<math><mi>x</mi><mtext> and </mtext><mi>sin&#8289;</mi><mspace width='1em'/><mi>a b</mi></math>",
+			"x and sin a b", "x and sin a b"},
+		{"TeX beside MathML", `a <jats:inline-formula><jats:alternatives><jats:tex-math>$$\alpha$$</jats:tex-math>` +
+			`<mml:math><mml:mi>&#945;</mml:mi></mml:math></jats:alternatives></jats:inline-formula> ray`,
+			"a &#945; ray", "a α ray"},
 		{"TeX alone", `a <jats:tex-math>$\alpha$</jats:tex-math> ray`, `a $\alpha$ ray`, `a $\alpha$ ray`},
-		{"annotation", `<math><semantics><mi>α</mi><annotation encoding="application/x-tex">\alpha</annotation></semantics></math>`, "α", "α"},
-		{"TeX in dollars", `Spin $\alpha$ moths and $H_2O$ at 100% humidity`, `Spin $\alpha$ moths and $H_2O$ at 100% humidity`, `Spin $\alpha$ moths and $H_2O$ at 100% humidity`},
+		{"annotation", `<math><semantics><mi>α</mi><annotation ` +
+			`encoding="application/x-tex">\alpha</annotation></semantics></math>`, "α", "α"},
+		{"TeX in dollars", `Spin $\alpha$ moths and $H_2O$ at 100% humidity`,
+			`Spin $\alpha$ moths and $H_2O$ at 100% humidity`, `Spin $\alpha$ moths and $H_2O$ at 100% humidity`},
 
-		{"JATS", "Night flight of <jats:italic>Bubo bubo</jats:italic> near CO<jats:sub>2</jats:sub> <jats:bold>vents</jats:bold><jats:sup>a</jats:sup>",
-			"Night flight of <i>Bubo bubo</i> near CO<sub>2</sub> <b>vents</b><sup>a</sup>", "Night flight of Bubo bubo near CO2 ventsa"},
-		{"JATS without a prefix", "<italic>Bubo</italic> <bold>b</bold> <sc>Sc</sc>", "<i>Bubo</i> <b>b</b> Sc", "Bubo b Sc"},
-		{"Elsevier", "CO<inf>2</inf> <ce:italic>in vivo</ce:italic> 5<ce:hsp sp='0.25'/>m", "CO<sub>2</sub> <i>in vivo</i> 5m", "CO2 in vivo 5m"},
-		{"no effect", `<scp>Mothnet</scp>: a <span class="smallcaps">tool</span> for <u>dusk</u><br/>surveys`, "Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys"},
-		{"blocks", "<p>One</p><p>two</p><ul><li>three</li><li>four</li></ul>five<br>six", "One two three four five six", "One two three four five six"},
+		{"JATS", "Night flight of <jats:italic>Bubo bubo</jats:italic> near CO<jats:sub>2</jats:sub> " +
+			"<jats:bold>vents</jats:bold><jats:sup>a</jats:sup>",
+			"Night flight of <i>Bubo bubo</i> near CO<sub>2</sub> <b>vents</b><sup>a</sup>",
+			"Night flight of Bubo bubo near CO2 ventsa"},
+		{"JATS without a prefix", "<italic>Bubo</italic> <bold>b</bold> <sc>Sc</sc>", "<i>Bubo</i> <b>b</b> Sc",
+			"Bubo b Sc"},
+		{"Elsevier", "CO<inf>2</inf> <ce:italic>in vivo</ce:italic> 5<ce:hsp sp='0.25'/>m",
+			"CO<sub>2</sub> <i>in vivo</i> 5m", "CO2 in vivo 5m"},
+		{"no effect", `<scp>Mothnet</scp>: a <span class="smallcaps">tool</span> for <u>dusk</u><br/>surveys`,
+			"Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys"},
+		{"blocks", "<p>One</p><p>two</p><ul><li>three</li><li>four</li></ul>five<br>six", "One two three four five six",
+			"One two three four five six"},
 		{"script and style", "a<script>alert(1)</script> b<STYLE type='x'>*{}</style >c<script>d", "a bc", "a bc"},
 		{"link", "<a href='javascript:x'>a</a>", "a", "a"},
 		{"comment", "a<!-- <b>b --> c<!--> d", "a c d", "a c d"},
@@ -58,23 +75,30 @@ func TestRead(t *testing.T) {
 		{"processing instruction", `<?xml version="1.0"?><!DOCTYPE html>a <? b`, "a &lt;? b", "a <? b"},
 		{"closed unknown element", "a <foo>b</foo> <bar/>c <x y='z'>d</nosuch>", "a b c d", "a b c d"},
 
-		{"comparison", "Lux below <i>x</i> &lt; 5 and p<0.05", "Lux below <i>x</i> &lt; 5 and p&lt;0.05", "Lux below x < 5 and p<0.05"},
-		{"chain", "at 5<x<9 lux, a<b, c>d, 1 < <i>x</i>", "at 5&lt;x&lt;9 lux, a&lt;b, c&gt;d, 1 &lt; <i>x</i>", "at 5<x<9 lux, a<b, c>d, 1 < x"},
+		{"comparison", "Lux below <i>x</i> &lt; 5 and p<0.05", "Lux below <i>x</i> &lt; 5 and p&lt;0.05",
+			"Lux below x < 5 and p<0.05"},
+		{"chain", "at 5<x<9 lux, a<b, c>d, 1 < <i>x</i>", "at 5&lt;x&lt;9 lux, a&lt;b, c&gt;d, 1 &lt; <i>x</i>",
+			"at 5<x<9 lux, a<b, c>d, 1 < x"},
 		{"words in angle brackets", "Owls <and> moths <sun@moon.example> <https://owl.example/> a<b and c>d",
-			"Owls &lt;and&gt; moths &lt;sun@moon.example&gt; &lt;https://owl.example/&gt; a&lt;b and c&gt;d", "Owls <and> moths <sun@moon.example> <https://owl.example/> a<b and c>d"},
-		{"names of elements as words", "The <title> of a <table> <title>", "The &lt;title&gt; of a &lt;table&gt; &lt;title&gt;", "The <title> of a <table> <title>"},
+			"Owls &lt;and&gt; moths &lt;sun@moon.example&gt; &lt;https://owl.example/&gt; a&lt;b and c&gt;d",
+			"Owls <and> moths <sun@moon.example> <https://owl.example/> a<b and c>d"},
+		{"names of elements as words", "The <title> of a <table> <title>",
+			"The &lt;title&gt; of a &lt;table&gt; &lt;title&gt;", "The <title> of a <table> <title>"},
 		{"half a tag", "a <i", "a &lt;i", "a <i"},
 		{"hearts", "I <3 owls </3", "I &lt;3 owls &lt;/3", "I <3 owls </3"},
 
-		{"references", "Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller", "Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller", "Search & Rescue: Fernández's – Müller"},
+		{"references", "Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller",
+			"Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller", "Search & Rescue: Fernández's – Müller"},
 		{"references of tags", "the &lt;i&gt; tag", "the &lt;i&gt; tag", "the <i> tag"},
 		{"encoded twice", "&amp;amp; &amp;lt;b&amp;gt;", "&amp;amp; &amp;lt;b&amp;gt;", "&amp; &lt;b&gt;"},
-		{"no references", "Conditions;&conditions; AT&T &copy and &nosuch; &; &notit; &#; &#x;", "Conditions;&amp;conditions; AT&amp;T &amp;copy and &amp;nosuch; &amp;; &amp;notit; &amp;#; &amp;#x;",
+		{"no references", "Conditions;&conditions; AT&T &copy and &nosuch; &; &notit; &#; &#x;",
+			"Conditions;&amp;conditions; AT&amp;T &amp;copy and &amp;nosuch; &amp;; &amp;notit; &amp;#; &amp;#x;",
 			"Conditions;&conditions; AT&T &copy and &nosuch; &; &notit; &#; &#x;"},
 		{"semicolons", "&semi;&#59;&#x3B;", "&semi;&#59;&#x3B;", ";;;"},
 		{"references of spaces", "a&#10;&Tab; b&#0;c&nbsp;d", "a b\uFFFDc&nbsp;d", "a b\uFFFDc\u00a0d"},
 
-		{"white space", "Spaced title\n      with line\tbreaks and <sub>\n 2 </sub> from XML ", "Spaced title with line breaks and <sub>2</sub> from XML", "Spaced title with line breaks and 2 from XML"},
+		{"white space", "Spaced title\n      with line\tbreaks and <sub>\n 2 </sub> from XML ",
+			"Spaced title with line breaks and <sub>2</sub> from XML", "Spaced title with line breaks and 2 from XML"},
 		{"not UTF-8", "a\xffb\x00", "a\uFFFDb", "a\uFFFDb"},
 		{"other control characters", "a\x01\u0085\u2028\ufffeb", "a b", "a b"},
 	} {
@@ -103,8 +127,10 @@ func TestParagraphs(t *testing.T) {
 	}{
 		{"", nil},
 		{"One line.", []string{"One line."}},
-		{"<jats:title>Abstract</jats:title><jats:p>Moths (<jats:italic>Agrotis</jats:italic>) fly at 5&lt;x&lt;9 lux.</jats:p>", []string{"Moths (<i>Agrotis</i>) fly at 5&lt;x&lt;9 lux."}},
-		{"<p>First paragraph &amp; more.</p>\n<p>Second <strong>bold</strong> one.</p>", []string{"First paragraph &amp; more.", "Second <strong>bold</strong> one."}},
+		{"<jats:title>Abstract</jats:title><jats:p>Moths (<jats:italic>Agrotis</jats:italic>) fly at 5&lt;x&lt;9 " +
+			"lux.</jats:p>", []string{"Moths (<i>Agrotis</i>) fly at 5&lt;x&lt;9 lux."}},
+		{"<p>First paragraph &amp; more.</p>\n<p>Second <strong>bold</strong> one.</p>",
+			[]string{"First paragraph &amp; more.", "Second <strong>bold</strong> one."}},
 		{"<jats:sec><jats:title>Background</jats:title><jats:p>A.</jats:p></jats:sec>", []string{"Background", "A."}},
 		{"<jats:sec>\n<jats:title> Abstract </jats:title>A<br>b.", []string{"A b."}},
 		{"<title>ABSTRACT</title> A.", []string{"A."}},
@@ -120,12 +146,16 @@ func TestParagraphs(t *testing.T) {
 
 // pieces are parts of stored texts.
 var pieces = append([]string{
-	"<mml:math>", "</mml:math>", "<msub>", "</msub>", "<mmultiscripts>", "</mmultiscripts>", "<mprescripts/>", "<none/>", "<mi>", "</mi>", "<mtext>", "</mtext>",
-	"<mrow>", "</mrow>", "<jats:italic>", "</jats:italic>", "<jats:p>", "</jats:p>", "<sub>", "</sub>", "<alternatives>", "</alternatives>", "<tex-math>", "</tex-math>",
-	"<annotation>", "</annotation>", "<foo>", "</foo>", "<and>", "<title>", "</title>", "\n\n", "  ", "&#32;", "&nbsp;", "&amp;lt;", "&#8290;", "&#xFFFE;", "&NotEqualTilde;", "<![CDATA[", "<?x ?>", "x y", "2",
+	"<mml:math>", "</mml:math>", "<msub>", "</msub>", "<mmultiscripts>", "</mmultiscripts>", "<mprescripts/>",
+	"<none/>", "<mi>", "</mi>", "<mtext>", "</mtext>",
+	"<mrow>", "</mrow>", "<jats:italic>", "</jats:italic>", "<jats:p>", "</jats:p>", "<sub>", "</sub>",
+	"<alternatives>", "</alternatives>", "<tex-math>", "</tex-math>",
+	"<annotation>", "</annotation>", "<foo>", "</foo>", "<and>", "<title>", "</title>", "\n\n", "  ", "&#32;", "&nbsp;",
+	"&amp;lt;", "&#8290;", "&#xFFFE;", "&NotEqualTilde;", "<![CDATA[", "<?x ?>", "x y", "2",
 }, fragments...)
 
-var stored = rapid.Map(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String())), func(all []string) string { return strings.Join(all, "") })
+var stored = rapid.Map(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String())),
+	func(all []string) string { return strings.Join(all, "") })
 
 // checkRead: Title is safe, Plain is what a browser shows of it, in one line, and so are paragraphs.
 func checkRead(t interface{ Fatalf(string, ...any) }, in string) {
@@ -164,7 +194,8 @@ func FuzzRead(f *testing.F) {
 // TestReadHostile: reading takes linear time.
 func TestReadHostile(t *testing.T) {
 	for _, piece := range []string{
-		"<", "<b", "<!--", "<?x", "<i>", "<a b='", "<annotation>", "<annotation></x>", "<x1><x2>", "<script>", "<alternatives><tex-math>", "<mmultiscripts><mi>a</mi><mprescripts/>", "</", "<a b c=d ", "&", "&#", "<p><i>",
+		"<", "<b", "<!--", "<?x", "<i>", "<a b='", "<annotation>", "<annotation></x>", "<x1><x2>", "<script>",
+		"<alternatives><tex-math>", "<mmultiscripts><mi>a</mi><mprescripts/>", "</", "<a b c=d ", "&", "&#", "<p><i>",
 	} {
 		in := strings.Repeat(piece, 200_000/len(piece))
 		markup.Title(in)

@@ -13,7 +13,8 @@ import (
 func TestKinds(t *testing.T) {
 	const link = "<a href='https://doi.org/10.1000/x' target='_blank' rel='noopener'>10.1000/x</a>"
 	for _, tt := range []struct{ name, tmpl, doc, want string }{
-		{"text", "{note}", `{"note": "a <b>b</b> & c &lt;d&gt; &#39;e&#39; 1<2"}`, "a b &amp; c &lt;d&gt; &#x27;e&#x27; 1&lt;2"},
+		{"text", "{note}", `{"note": "a <b>b</b> & c &lt;d&gt; &#39;e&#39; 1<2"}`,
+			"a b &amp; c &lt;d&gt; &#x27;e&#x27; 1&lt;2"},
 		{"text of a number", "{note}", `{"note": 7}`, "7"},
 		{"text of a fraction", "{note}", `{"note": 7.5}`, "7.5"},
 		{"text of a long number", "{note}", `{"note": {"$numberLong": "9007199254740993"}}`, "9007199254740993"},

@@ -58,7 +58,8 @@ func TestOsirisLimits(t *testing.T) {
 
 // TestOsirisNames: suffixes, names of which the family name comes first, and others who are not named.
 func TestOsirisNames(t *testing.T) {
-	const costa, quill, wang = `{"last": "Costa Jr.", "first": "P. T."}`, `{"last": "Quill", "first": "Ada"}`, `{"last": "王", "first": "小明"}`
+	const costa, quill = `{"last": "Costa Jr.", "first": "P. T."}`, `{"last": "Quill", "first": "Ada"}`
+	const wang = `{"last": "王", "first": "小明"}`
 	for _, tt := range []struct{ style, authors, want string }{
 		{"authors-last-f.", costa, "Costa P.T. Jr."},
 		{"authors-last, f.", costa, "Costa, P.T., Jr."},

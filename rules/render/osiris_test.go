@@ -153,7 +153,8 @@ func TestOsirisFields(t *testing.T) {
 		{"own values", "{level}", `{"level": ["high", "low"]}`, "High, low", "Hoch, low"},
 		{"own default", "{level}", `{}`, "unknown", ""},
 		{"own name with umlauts", "{größe}", `{"größe": 12}`, "12", ""},
-		{"markup in a title", "{title}", `{"title": "<i>E. coli</i> & <script>x</script>"}`, "<i>E. coli</i> &amp;", ""},
+		{"markup in a title", "{title}", `{"title": "<i>E. coli</i> & <script>x</script>"}`, "<i>E. coli</i> &amp;",
+			""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for lang, want := range map[string]string{"en": tt.en, "de": tt.de} {

@@ -76,7 +76,8 @@ func TestDateRange(t *testing.T) {
 		{"mixed", `{"start_date": "2022-03-04", "end_date": "2022-06"}`, "4 Mar 2022 – Jun 2022", "4. März 2022 – Juni 2022"},
 		{"running", `{"start_date": "2022-03-04", "end_date": null}`, "4 Mar 2022 – today", "4. März 2022 – heute"},
 		{"unknown", `{"start_date": "soon"}`, "", ""},
-		{"other fields", `{"start_date": "soon", "start": {"year": 2022, "month": 5, "day": 14}, "end": "16.05.2022"}`, "14–16 May 2022", "14.–16. Mai 2022"},
+		{"other fields", `{"start_date": "soon", "start": {"year": 2022, "month": 5, "day": 14}, "end": "16.05.2022"}`,
+			"14–16 May 2022", "14.–16. Mai 2022"},
 		{"parts", `{"year": "2022a", "month": "May", "day": "14."}`, "14 May 2022", "14. Mai 2022"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,7 +93,8 @@ func TestDateRange(t *testing.T) {
 
 func TestYear(t *testing.T) {
 	for stored, want := range map[string]string{
-		`"2021a"`: "2021", `"[2021]"`: "2021", `2021.0`: "2021", `"c2021"`: "2021", `"2019-2020"`: "2019", `"in press"`: "2022", `null`: "2022", `21`: "2022",
+		`"2021a"`: "2021", `"[2021]"`: "2021", `2021.0`: "2021", `"c2021"`: "2021", `"2019-2020"`: "2019",
+		`"in press"`: "2022", `null`: "2022", `21`: "2022",
 	} {
 		if got := printed(t, "{year}", `{"year": `+stored+`, "start_date": "2022-05-14"}`, "en"); got != want {
 			t.Errorf("%s: got %q, want %q", stored, got, want)
@@ -125,12 +127,18 @@ func TestPersons(t *testing.T) {
 		{"no last name", `[{"first": "Plato"}]`, "Plato"},
 		{"name only", `[{"name": "The Consortium"}]`, "The Consortium"},
 		{"no name", `[{"user": "x"}, {"first": "", "last": null}, {"last": "Y"}]`, "Y"},
-		{"markup", `[{"first": "<b>Se&aacute;n</b>", "last": "O&#39;Neil <script>x</script><and>"}]`, "O&#x27;Neil &lt;and&gt;,&nbsp;S."},
-		{"suffix", `[{"last": "Costa, Jr.", "first": "P. T."}, "Costa, Paul T., III", {"last": "Costa", "suffix": "Jr."}]`, "Costa,&nbsp;P. T., Jr., Costa,&nbsp;P. T., III, Costa Jr."},
-		{"others", `[{"last": "Quill", "first": "Ada"}, {"last": "Fern", "first": "Bo"}, {"last": "et al.", "first": ""}]`, "Quill,&nbsp;A., Fern,&nbsp;B. et al."},
+		{"markup", `[{"first": "<b>Se&aacute;n</b>", "last": "O&#39;Neil <script>x</script><and>"}]`,
+			"O&#x27;Neil &lt;and&gt;,&nbsp;S."},
+		{"suffix",
+			`[{"last": "Costa, Jr.", "first": "P. T."}, "Costa, Paul T., III", {"last": "Costa", "suffix": "Jr."}]`,
+			"Costa,&nbsp;P. T., Jr., Costa,&nbsp;P. T., III, Costa Jr."},
+		{"others",
+			`[{"last": "Quill", "first": "Ada"}, {"last": "Fern", "first": "Bo"}, {"last": "et al.", "first": ""}]`,
+			"Quill,&nbsp;A., Fern,&nbsp;B. et al."},
 		{"only others", `["et al."]`, ""},
 		{"one text", `"Quill, Ada; Fern, Bo"`, "Quill,&nbsp;A., Fern,&nbsp;B."},
-		{"East Asian", `[{"last": "王", "first": "小明"}, {"last": "Wang", "first": "Xiaoming (小明)"}, {"last": "Wang", "first": "小明"}]`, "王&nbsp;小明, Wang,&nbsp;X., Wang,&nbsp;小明"},
+		{"East Asian", `[{"last": "王", "first": "小明"}, {"last": "Wang", "first": "Xiaoming (小明)"}, {"last": "Wang", ` +
+			`"first": "小明"}]`, "王&nbsp;小明, Wang,&nbsp;X., Wang,&nbsp;小明"},
 		{"titles and notes", `[{"last": "Quill*", "first": "Prof. Dr. Ada (Addie) B."}]`, "Quill,&nbsp;A. B."},
 		{"affiliated", `[{"last": "A", "affiliated": true}, {"last": "B", "aoi": 1}, {"last": "C", "aoi": "1"}]`, "<b>A</b>, <b>B</b>, <b>C</b>"},
 		{"not affiliated", `[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": "D", "aoi": {"x": 1}}]`, "A, B, C, D"},

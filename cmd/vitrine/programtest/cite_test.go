@@ -27,7 +27,8 @@ func TestCiteFile(t *testing.T) {
 	vitrine(t, dir, "import", "--config", file, "activities.jsonl")
 	s := startServer(t, dir, "--config", file).ready()
 	status, body := s.get("/lists/activities.bib")
-	if status != http.StatusOK || !strings.HasPrefix(body, "@online{") || !strings.Contains(body, `title = {\textless{}own\textgreater{} \& \textbraceleft{}name\textbraceright{}}`) {
+	if status != http.StatusOK || !strings.HasPrefix(body, "@online{") ||
+		!strings.Contains(body, `title = {\textless{}own\textgreater{} \& \textbraceleft{}name\textbraceright{}}`) {
 		t.Errorf("%d %s", status, body)
 	}
 	if code := s.stop(); code != 0 {

@@ -40,7 +40,8 @@ func TestClients(t *testing.T) {
 		"npx --no -- tsc",
 		"node out/openapi-fetch.js " + s.base,
 		"node out/hey-api.js " + s.base,
-		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o api.go openapi.json",
+		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main " +
+			"-o api.go openapi.json",
 		"go run -mod=mod . " + s.base,
 		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o api.go openapi-3.0.json",
 		"go run -mod=mod . " + s.base,

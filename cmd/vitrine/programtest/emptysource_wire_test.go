@@ -34,7 +34,9 @@ func TestEmptySource(t *testing.T) {
 		}
 		for _, collection := range []string{"activities", "persons", "projects", "proposals", "journals", "conferences"} {
 			want := `"collection":"` + collection + `"` // a run's log follows its outcome
-			await(t, "the log has a warning with "+want, func() string { return unless(strings.Contains(s.logged(), want)) })
+			await(t, "the log has a warning with "+want, func() string {
+				return unless(strings.Contains(s.logged(), want))
+			})
 		}
 		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_empty{view="persons"} 1`) {
 			t.Error("the metrics do not report the missing records")

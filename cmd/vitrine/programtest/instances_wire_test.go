@@ -158,6 +158,6 @@ func TestRollingRestart(t *testing.T) {
 	if n := b.resent.Load(); n > 0 {
 		t.Errorf("the balancer sent %d requests twice", n)
 	}
-	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent, %d sent late",
-		rolls, answered.Load(), b.refused.Load(), b.late.Load())
+	t.Logf("%d restarts: %d requests answered, none lost; %d connections refused before anything was sent, "+
+		"%d sent late", rolls, answered.Load(), b.refused.Load(), b.late.Load())
 }

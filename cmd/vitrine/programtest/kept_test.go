@@ -110,7 +110,8 @@ func (p *portal) visit(s *server, want map[string]string) {
 	}
 }
 
-// becomes waits until all pages of the portal have the bodies in want. Until then they may have those of earlier states.
+// becomes waits until all pages of the portal have the bodies in want. Until then they may have those of earlier
+// states.
 func (p *portal) becomes(s *server, want map[string]string, earlier ...map[string]string) {
 	p.t.Helper()
 	was := func(target, body string) bool {

@@ -40,8 +40,8 @@ func TestLostDatabase(t *testing.T) {
 			leader.serves(12)
 			beside := l.serve("--no-materialize").ready()
 
-			// The leader is paused until others have seen a loss: if it lost its lease, it would take it again, and run all
-			// jobs by itself.
+			// The leader is paused until others have seen a loss: if it lost its lease, it would take it again, and run
+			// all jobs by itself.
 			var fresh *server
 			leader.whilePaused(func() {
 				if err := db.Collection("view_activities").Drop(t.Context()); err != nil {

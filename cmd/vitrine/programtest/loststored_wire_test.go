@@ -192,8 +192,8 @@ func TestLostRowsInStoreMode(t *testing.T) {
 			generation := 1
 			if leads {
 				generation = 2 // with the words of rows that stay in the store
-				// Its first runs end here. Later ones would restore rows; it would also begin them if it lost a short lease and
-				// took it again. Beside many polls, runs hardly write anything: see TestLostDatabase.
+				// Its first runs end here. Later ones would restore rows; it would also begin them if it lost a short
+				// lease and took it again. Beside many polls, runs hardly write anything: see TestLostDatabase.
 				set(dir, "VITRINE_MATERIALIZE_LEASE", "5m")
 				set(dir, "VITRINE_VIEWS_POLL", "2s")
 				builder = startServer(t, dir, "--store", uri+"institute", "--views-mode", "store").ready()
@@ -215,7 +215,8 @@ func TestLostRowsInStoreMode(t *testing.T) {
 				}
 			}
 			all := front.answer(before).count
-			front.checks("activities", 4) // one that began after the answer was made, whatever polls were under way then
+			// one that began after the answer was made, whatever polls were under way then
+			front.checks("activities", 4)
 			release := p.stop()
 			t.Cleanup(release)
 			p.more(t, 1)

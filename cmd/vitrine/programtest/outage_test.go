@@ -202,7 +202,8 @@ func (o *outage) isToldOf(t *testing.T) {
 		return views
 	})
 	await(t, "vitrine status tells it", func() string {
-		cmd := command(o.cmd.Dir, "status", "--config", "v.yml", "--store", o.network.URI()+"institute?connectTimeoutMS=500",
+		cmd := command(o.cmd.Dir, "status", "--config", "v.yml", "--store",
+			o.network.URI()+"institute?connectTimeoutMS=500",
 			"--admin-listen", strings.TrimPrefix(o.admin, "http://"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {

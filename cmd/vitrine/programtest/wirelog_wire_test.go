@@ -129,7 +129,8 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 						return lacking(body, "run by ")
 					})
 				}
-				statusOf(t, dir, []string{"--store", map[*server]string{builder: builderURI, reader: readerURI}[s] + source})
+				uri := map[*server]string{builder: builderURI, reader: readerURI}[s]
+				statusOf(t, dir, []string{"--store", uri + source})
 			}
 			for _, s := range []*server{reader, builder} {
 				if code := s.stop(); code != 0 {

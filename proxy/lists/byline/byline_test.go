@@ -75,9 +75,11 @@ func TestIn(t *testing.T) {
 
 // TestMoreAndSuffix: "et al." of a record stays where others are folded, and a suffix is a part of the name.
 func TestMoreAndSuffix(t *testing.T) {
-	persons := []byline.Person{{First: "P. T.", Last: "Costa", Suffix: "Jr."}, {First: "Ada", Last: "Quill"}, {First: "小明", Last: "王"}, {First: "Ida", Last: "Lind"}}
+	persons := []byline.Person{{First: "P. T.", Last: "Costa", Suffix: "Jr."}, {First: "Ada", Last: "Quill"},
+		{First: "小明", Last: "王"}, {First: "Ida", Last: "Lind"}}
 	form := names.Default()
-	citation := string(form.Append(nil, append(slices.Clone(persons), byline.Person{Others: true}))) + " (2020) On lists."
+	citation := string(form.Append(nil, append(slices.Clone(persons), byline.Person{Others: true}))) +
+		" (2020) On lists."
 	for _, tt := range []struct {
 		change byline.Change
 		want   string

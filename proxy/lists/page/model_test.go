@@ -82,7 +82,9 @@ func shownList() *page.List {
 	l.Items[0].Extras = page.Extras{
 		OpenAccess: true, Licence: page.Link{Href: "https://creativecommons.org/licenses/by/4.0/", Label: "CC BY 4.0"}, Badges: []string{"Bester Beitrag", "Quartil: Q1"},
 		Units:    []page.Unit{{ID: "BIO", Name: "Biologie", Href: base + "/lists/unit/BIO"}, {ID: "?", Name: "?"}},
-		Keywords: []page.Link{{Label: "soil", Href: base + "/lists/activities?keyword=soil"}, {Label: "H2O & more"}}, Abstract: []string{"Soil is alive. And wet."}, BibTeX: plainRecord().BibTeX, RIS: "TY  - JOUR\r\nTI  - Growth\r\nER  - \r\n",
+		Keywords: []page.Link{{Label: "soil", Href: base + "/lists/activities?keyword=soil"}, {Label: "H2O & more"}},
+		Abstract: []string{"Soil is alive. And wet."}, BibTeX: plainRecord().BibTeX,
+		RIS: "TY  - JOUR\r\nTI  - Growth\r\nER  - \r\n",
 	}
 	l.Items[1].Extras = page.Extras{Licence: page.Link{Label: "nur zum Lesen"}}
 	return l
@@ -110,7 +112,10 @@ func hostileList() *page.List {
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
 	it.Extras = page.Extras{
 		OpenAccess: true, Licence: bad, Badges: []string{hostile, long}, Units: []page.Unit{{ID: hostile, Name: hostile, Href: bad.Href}},
-		Keywords: []page.Link{{Label: long, Href: hostile}, {Label: hostile, Href: "/lists/activities?keyword=" + long}}, Abstract: markup.Paragraphs(markup.Escape(hostile + long)), BibTeX: hostile + long, RIS: hostile,
+		Keywords: []page.Link{
+			{Label: long, Href: hostile}, {Label: hostile, Href: "/lists/activities?keyword=" + long},
+		},
+		Abstract: markup.Paragraphs(markup.Escape(hostile + long)), BibTeX: hostile + long, RIS: hostile,
 	}
 	l.Items = []page.Item{it, item(hostile, "1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}
 	l.JSONLD = []byte(`{"name":"</script><script>alert(1)</script><!--"}`)
@@ -134,7 +139,8 @@ func plainRecord() *page.Record {
 
 func hostileRecord() *page.Record {
 	r := plainRecord()
-	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, markup.Paragraphs(markup.Escape(hostile)+"<p>"+long), hostile+long
+	r.Title, r.Self, r.Canonical = hostile+long, base+"/items/"+hostile, base+"/"+hostile
+	r.Abstract, r.BibTeX = markup.Paragraphs(markup.Escape(hostile)+"<p>"+long), hostile+long
 	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
 	r.Item = hostileList().Items[0]

@@ -52,9 +52,11 @@ func TestParseSpellsCanonically(t *testing.T) {
 		"q=000000021694233X":                      "q=0000-0002-1694-233X",
 		"q=0000000216942330":                      "q=0000000216942330",
 		"q=2021+2022+2023+2024":                   "q=2021+2022+2023+2024",
-		"person=https://orcid.org/0000-0002-1694-233x,0000-0002-1694-233X,aquill":            "person=0000-0002-1694-233X,aquill",
-		"and.person=orcid:0000-0002-1694-233x":                                               "and.person=0000-0002-1694-233X",
-		"keyword=Open-Science,C%2B%2B,OPEN+SCIENCE&and.keyword=M%C3%BCller&not.keyword=C%23": "keyword=c%2B%2B,open+science&not.keyword=c%23&and.keyword=muller",
+		"person=https://orcid.org/0000-0002-1694-233x,0000-0002-1694-233X,aquill": "person=0000-0002-1694-233X,aquill",
+		"and.person=orcid:0000-0002-1694-233x":                                    "and.person=0000-0002-1694-233X",
+		"keyword=Open-Science,C%2B%2B,OPEN+SCIENCE":                               "keyword=c%2B%2B,open+science",
+		"and.keyword=M%C3%BCller":                                                 "and.keyword=muller",
+		"and.keyword=owls&not.keyword=C%23":                                       "not.keyword=c%23&and.keyword=owls",
 	} {
 		q, err := parse(text)
 		if err != nil {
@@ -126,12 +128,15 @@ func TestDidYouMean(t *testing.T) {
 
 // TestStrange: what trackers and sites add to links is strange, a mistake in one of our names is not.
 func TestStrange(t *testing.T) {
-	for _, name := range strings.Fields("utm_source mtm_campaign srsltid fbclid gclid _ ref ref_src source campaign cid hl sa v epik _gat filter[year]") {
+	for _, name := range strings.Fields("utm_source mtm_campaign srsltid fbclid gclid _ ref ref_src source campaign " +
+		"cid hl sa v epik _gat filter[year]") {
 		if !params.Strange(name) {
 			t.Errorf("%s is not strange", name)
 		}
 	}
-	for _, name := range append(strings.Fields("yaer yer typ tpye unti persn lmit limt Unit Q and.yaer not.typ authros pages facet sort"), "") {
+	mistakes := strings.Fields("yaer yer typ tpye unti persn lmit limt Unit Q and.yaer not.typ authros pages facet " +
+		"sort")
+	for _, name := range append(mistakes, "") {
 		if params.Strange(name) != (name == "") {
 			t.Errorf("%q is strange", name)
 		}

@@ -305,7 +305,8 @@ func TestFirstAnswers(t *testing.T) {
 	})
 	b := benchOf(words(t))
 	b.serving = &s.child
-	if slowest, err := b.firstAnswers(t.Context()); err != nil || slowest < 3*readyPoll || len(s.requests()) != len(firstCases) {
+	if slowest, err := b.firstAnswers(t.Context()); err != nil || slowest < 3*readyPoll ||
+		len(s.requests()) != len(firstCases) {
 		t.Errorf("%s, %v, %d questions", slowest, err, len(s.requests()))
 	}
 }
