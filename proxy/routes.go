@@ -206,7 +206,8 @@ func (s *Server) describe() {
 			page := bytes.ReplaceAll(entrancePage, []byte(`href="`), []byte(`href="`+markup.Escape(here)))
 			return send(c, "entrance.html", fiber.MIMETextHTMLCharsetUTF8, page)
 		}
-		content := `{"status":200,"openapi":` + strconv.Quote(root+"/openapi.json") + `,"docs":` + strconv.Quote(root+"/docs") + `}`
+		description, docs := strconv.Quote(root+"/openapi.json"), strconv.Quote(root+"/docs")
+		content := `{"status":200,"openapi":` + description + `,"docs":` + docs + `}`
 		return send(c, "entrance.json", response.ContentType, []byte(content)) // an escaped path is ASCII
 	})
 }
@@ -297,8 +298,9 @@ func (s *Server) list(c *fiber.Ctx) error {
 // mostStrange bounds the unknown parameters of a page that are compared with the known ones.
 const mostStrange = 32
 
-// dropIgnored removes the parameters of a request on which lists do not depend, so that one plan is kept for all visitors:
-// what trackers add, and on a page also names that are no mistakes for ours. The latter are reported as ignored.
+// dropIgnored removes the parameters of a request on which lists do not depend, so that one plan is kept for all
+// visitors: what trackers add, and on a page also names that are no mistakes for ours. The latter are reported as
+// ignored.
 func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 	args := c.Context().QueryArgs()
 	var kept fasthttp.Args

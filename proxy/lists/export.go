@@ -64,7 +64,8 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 		}
 		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
-			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic, mark.Keyword, mark.OA)
+			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person,
+				mark.Project, mark.Topic, mark.Keyword, mark.OA)
 			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
 		d.WordRules = "words/4 " + mapping.Fingerprint

@@ -116,7 +116,9 @@ func (a *answer) compose(it *item) string {
 	if it.href != "" && a.query.Text(params.Style) != "print" {
 		html = `<a href="` + markup.Escape(it.href) + `">` + html + `</a>`
 	}
-	for _, more := range []string{it.HTML.Event, markup.Escape(it.Place), markup.Escape(it.Publisher), markup.Escape(it.period)} {
+	for _, more := range []string{
+		it.HTML.Event, markup.Escape(it.Place), markup.Escape(it.Publisher), markup.Escape(it.period),
+	} {
 		if more != "" {
 			html += ", " + more
 		}

@@ -85,7 +85,9 @@ func jsonDocument(d *document) (*response.Body, error) {
 	}
 	for _, it := range d.items {
 		links := map[string]string{}
-		for name, href := range map[string]string{"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page} {
+		for name, href := range map[string]string{
+			"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page,
+		} {
 			if href != "" {
 				links[name] = href
 			}

@@ -228,7 +228,7 @@ func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) 
 	h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
 }
 
-// Ignores reports whether lists ignore a parameter, in every format: it is one of Options.Ignored, and lists do not use it.
+// Ignores reports whether lists ignore a parameter in every format: it is one of Options.Ignored, and not of lists.
 func (l *Lists) Ignores(name string) bool {
 	return !params.Known(name) && slices.ContainsFunc(l.o.Ignored, func(own string) bool {
 		prefix, open := strings.CutSuffix(own, "*")

@@ -43,7 +43,8 @@ func (b bylines) in(citation string, it *cite.Item) string {
 		}
 		persons, anyOwn := make([]byline.Person, len(all)), false
 		for i, p := range all {
-			persons[i], anyOwn = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal), Suffix: p.Suffix}, anyOwn || isOwn(i)
+			persons[i] = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal), Suffix: p.Suffix}
+			anyOwn = anyOwn || isOwn(i)
 		}
 		if anyOwn || b.most > 0 && len(all) > b.most {
 			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold, Cut: b.cut, More: more[n]}

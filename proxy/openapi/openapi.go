@@ -34,7 +34,8 @@ func (d *Description) Below(root string) *Description {
 	}
 	quoted, _ := json.Marshal(root) // cannot fail
 	inJSON := func(document []byte) []byte {
-		return bytes.Replace(document, []byte(`"servers":[{"url":"/"`), append([]byte(`"servers":[{"url":`), quoted...), 1)
+		const begin = `"servers":[{"url":`
+		return bytes.Replace(document, []byte(begin+`"/"`), append([]byte(begin), quoted...), 1)
 	}
 	page := bytes.Replace(d.Page, []byte(`data-root=""`), []byte(`data-root="`+html.EscapeString(root)+`"`), 1)
 	page = bytes.ReplaceAll(page, []byte(`href="/openapi`), []byte(`href="`+html.EscapeString(root)+`/openapi`))

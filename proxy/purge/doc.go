@@ -10,6 +10,6 @@
 //	id-ID, unit-ID, person-ID, project-ID, topic-ID
 //	                  answers about one record, or the list of the records of a unit …
 //	view-upstream, upstream-PATH
-//	                  answers that are kept of the other server's: all, or those of a path. They also have view-NAME and
-//	                  any-NAME for each view that they depend on
+//	                  answers that are kept of the other server's: all, or those of a path. They also have view-NAME
+//	                  and any-NAME for each view that they depend on
 package purge

@@ -39,7 +39,8 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.marked, "series", it.HTML.Series)
 	b.fields(b.text, "volume", it.Volume, "number", cmp.Or(it.Number, it.Issue))
 	b.fields(b.pages, "pages", it.Pages)
-	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version, "pubstate", formats.PubState[it.Status])
+	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree,
+		"version", it.Version, "pubstate", formats.PubState[it.Status])
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
 		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords),
@@ -83,8 +84,8 @@ func (b *bibtex) pages(all string) {
 	}
 }
 
-// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators there, so
-// braces enclose the parts that contain them, and the names of organisations.
+// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators there,
+// so braces enclose the parts that contain them, and the names of organisations.
 func (b *bibtex) persons(field string, persons []Person, others bool) {
 	if len(persons) == 0 {
 		return

@@ -62,7 +62,8 @@ type Item struct {
 	// Status is what CSL calls a work that has not appeared yet, such as "in press", or "".
 	Status string
 
-	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL is http or https.
+	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL
+	// is http or https.
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
 
 	Keywords []string

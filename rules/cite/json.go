@@ -50,7 +50,8 @@ func list[T any](dst []byte, name string, all []T, one func(dst []byte, element 
 
 // AppendCSL appends an item as one object of CSL-JSON.
 func AppendCSL(dst []byte, it *Item) []byte {
-	dst = members(append(dst, '{'), "id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslText(it.Title))
+	dst = members(append(dst, '{'),
+		"id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslText(it.Title))
 	dst = list(dst, "author", it.Authors, cslPerson)
 	dst = list(dst, "editor", it.Editors, cslPerson)
 	dst = cslDate(dst, "issued", it.Date, date.Date{})
@@ -60,7 +61,8 @@ func AppendCSL(dst []byte, it *Item) []byte {
 		place = "event-place"
 	}
 	dst = members(dst,
-		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series), "event-title", cslText(it.HTML.Event),
+		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series),
+		"event-title", cslText(it.HTML.Event),
 		"volume", it.Volume, "issue", it.Issue, "number", it.Number, "status", it.Status,
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
@@ -77,7 +79,8 @@ func cslText(html string) (csl string) {
 }
 
 func cslPerson(dst []byte, p *Person) []byte {
-	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "suffix", p.Suffix, "literal", p.Literal), '}')
+	dst = members(append(dst, '{'), "family", p.Family, "given", p.Given, "suffix", p.Suffix, "literal", p.Literal)
+	return append(dst, '}')
 }
 
 // cslDate appends a date or a range unless it is empty.

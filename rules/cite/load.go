@@ -24,11 +24,13 @@ var formatsFile []byte
 
 // formats holds each format's own terms; the comments of the file describe them.
 var formats = func() (f struct {
-	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Number, Author, Creator string }
-	PubState              map[string]string
-	Unremarkable          map[string]struct{}
-	Tags                  map[string]struct{ LaTeX, CSL string }
-	Accents, Symbols      map[string]string
+	BibTeX, OpenURL, Meta map[string]struct {
+		Genre, Title, Container, Publisher, Degree, Number, Author, Creator string
+	}
+	PubState         map[string]string
+	Unremarkable     map[string]struct{}
+	Tags             map[string]struct{ LaTeX, CSL string }
+	Accents, Symbols map[string]string
 }) {
 	yamlfile.BuiltIn("formats.yaml", formatsFile, &f)
 	return f
@@ -69,8 +71,8 @@ type work struct {
 // counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
-	Publisher, Place, Edition, Event, Degree, Number, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, Licence, PDF, Funder,
-	Grant []int
+	Publisher, Place, Edition, Event, Degree, Number, Version, PMID, ISBN, ISSN, Language, Abstract, Keywords, Licence,
+	PDF, Funder, Grant []int
 }
 
 // variables has the names of an item's variables.
@@ -110,7 +112,10 @@ func Load(name string, src []byte) (*Mapping, error) {
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
 		zone: time.UTC, Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
-		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark, rules.FieldResolved: slotResolved},
+		slots: map[string]int{
+			"_id": slotID, "type": slotType, "subtype": slotSubtype,
+			mark.Field: slotMark, rules.FieldResolved: slotResolved,
+		},
 	}}
 	l.file(top)
 	return l.to.View(rules.ViewActivities), l.Err()

@@ -86,7 +86,8 @@ func Meta(it *Item, yield func(name, content string)) {
 	each(yield, "citation_publication_date", string(it.Date.AppendISO(nil, '/')), names.Container, it.Container,
 		"citation_conference_title", it.Event, "citation_volume", it.Volume, "citation_issue", it.Issue,
 		"citation_firstpage", first, "citation_lastpage", last,
-		cmp.Or(names.Publisher, "citation_publisher"), it.Publisher, names.Degree, it.Degree, names.Number, it.Number, "citation_doi", it.DOI)
+		cmp.Or(names.Publisher, "citation_publisher"), it.Publisher, names.Degree, it.Degree, names.Number, it.Number,
+		"citation_doi", it.DOI)
 	eachNumber(yield, "citation_isbn", it.ISBN)
 	eachNumber(yield, "citation_issn", it.ISSN)
 	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language, "citation_keywords", strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)

@@ -26,8 +26,8 @@ func (it *Item) appendPersons(dst []Person, slots []int) (all []Person, others b
 	return dst, others
 }
 
-// person returns a person by name and document. It has no name if the name may not be shown. Of persons of the institute
-// who are not public, only the name is shown.
+// person returns a person by name and document. It has no name if the name may not be shown. Of persons of the
+// institute who are not public, only the name is shown.
 func (it *Item) person(name person.Person, doc bson.Raw) Person {
 	var public bson.Raw
 	user := part(doc, "user")

@@ -171,7 +171,8 @@ func (it *Item) marked(slots []int) (words, html string) {
 func (it *Item) readAbstract(slots []int) {
 	for _, slot := range slots {
 		v := it.values[slot]
-		if it.Abstract = textBy(v, func(s string) string { return markup.Plain(markup.Abstract(s)) }); it.Abstract != "" {
+		it.Abstract = textBy(v, func(s string) string { return markup.Plain(markup.Abstract(s)) })
+		if it.Abstract != "" {
 			it.abstract = v
 			it.HTML.Abstract = textBy(v, func(s string) string { return markup.Title(markup.Abstract(s)) })
 			return

@@ -89,7 +89,8 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 // Selected returns what marks have of a record's citation.
 func (m *Mapping) Selected(record bson.Raw) (c mark.Citation) {
 	m.With(record, func(it *Item) {
-		c = mark.Citation{Year: it.Date.Year, OA: map[string]string{"true": "1", "false": "0"}[it.OA], DOI: it.DOI, Keywords: slices.Clone(it.Keywords)}
+		oa := map[string]string{"true": "1", "false": "0"}[it.OA]
+		c = mark.Citation{Year: it.Date.Year, OA: oa, DOI: it.DOI, Keywords: slices.Clone(it.Keywords)}
 	})
 	return c
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean returns an identifier or address as one line of valid UTF-8: without control characters, with one space for each run of
-// white space, and without spaces at its ends.
+// clean returns an identifier or address as one line of valid UTF-8: without control characters, with one space for
+// each run of white space, and without spaces at its ends.
 func clean(s string) string {
 	for i, space := 0, true; i < len(s); i++ { // most texts are clean ASCII
 		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {

@@ -4,8 +4,8 @@
 //	DOI    10.5555/Owl.1           as in the DOI Handbook (2.2, 3.4): without resolver, label and escapes
 //	ORCID  0000-0002-1825-0097     as in ISO 27729 and orcid.org: with hyphens, the check digit X in capitals
 //	ISSN   0317-8471               as in ISO 3297: with a hyphen
-//	ISBN   978-3-16-148410-0       as in ISO 2108: with the hyphens that are stored, since where they belong depends on
-//	                               the publisher
+//	ISBN   978-3-16-148410-0       as in ISO 2108: with the hyphens that are stored, since where they belong depends
+//	                               on the publisher
 //	PMID   31452104                digits, as in PubMed
 //
 // What a function returns it also reads, and returns unchanged. All functions are pure, never panic, and take linear

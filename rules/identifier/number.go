@@ -91,7 +91,8 @@ func isISBN(s string) bool {
 
 // hyphenated returns an ISBN with one hyphen for what separates its parts.
 func hyphenated(isbn string) string {
-	parts := strings.FieldsFunc(isbn, func(r rune) bool { return r == ' ' || !isDigit(byte(r)) && r != 'x' && r != 'X' })
+	separates := func(r rune) bool { return r == ' ' || !isDigit(byte(r)) && r != 'x' && r != 'X' }
+	parts := strings.FieldsFunc(isbn, separates)
 	digits := strings.ToUpper(strings.Join(parts, ""))
 	if len(parts) != len(digits)/3+1 && strings.Contains(isbn, " ") { // 4 parts of 10 digits, 5 of 13
 		return digits

@@ -60,7 +60,9 @@ type list struct {
 // add adds a keyword, unless it is empty or there, and reports whether to go on.
 func (l *list) add(word string) bool {
 	l.left--
-	if word = tidy(word); word != "" && !slices.ContainsFunc(l.all, func(other string) bool { return strings.EqualFold(other, word) }) {
+	word = tidy(word)
+	isSame := func(other string) bool { return strings.EqualFold(other, word) }
+	if word != "" && !slices.ContainsFunc(l.all, isSame) {
 		l.all = append(l.all, word)
 	}
 	return l.left > 0 && len(l.all) < most
@@ -105,7 +107,10 @@ func (l *list) addText(text string) {
 }
 
 // labels are what texts with keywords begin with, in small letters.
-var labels = []string{"keywords", "key words", "keyword", "index terms", "schlagwörter", "schlüsselwörter", "stichwörter", "mots-clés", "palabras clave"}
+var labels = []string{
+	"keywords", "key words", "keyword", "index terms", "schlagwörter", "schlüsselwörter", "stichwörter", "mots-clés",
+	"palabras clave",
+}
 
 // withoutLabel returns a text without a label such as "Keywords:", and whether it had one.
 func withoutLabel(text string) (rest string, labelled bool) {

@@ -13,7 +13,7 @@ import (
 // which is too short where a machine stops a goroutine that is about to end.
 const tries = 120
 
-// Main runs the tests of a package and ends the process. It fails if goroutines have not ended a minute after the tests.
+// Main runs the tests of a package and ends the process. It fails if goroutines have not ended a minute later.
 func Main(m *testing.M) {
 	code := m.Run()
 	if code == 0 {

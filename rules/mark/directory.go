@@ -161,7 +161,8 @@ func keywordEntry(word string) entry {
 
 func personEntry(doc bson.Raw) entry {
 	self := person.Of(doc)
-	name := cmp.Or(trim(self.Inverted()), textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
+	name := cmp.Or(trim(self.Inverted()), textOf(doc, "formalname"), textOf(doc, "displayname"),
+		textOf(doc, "username"))
 	return entry{ID: idOf(doc, "username"), Name: name, ORCID: identifier.ORCID(textOf(doc, "orcid"))}
 }
 

@@ -120,7 +120,7 @@ func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
 // titlePath is the path of the text by which records are sorted by title.
 var titlePath = raw.PathOf("title")
 
-// authorKey returns the sort key of the first person of a stored list: the family name, or the whole name without parts.
+// authorKey returns the sort key of the first person of a stored list: the family name, or a whole name.
 func authorKey(list bson.RawValue) string {
 	first := person.First(list)
 	return trim(fold.Key(first.Family + first.Literal))

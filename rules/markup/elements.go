@@ -21,17 +21,17 @@ const (
 var elements = func() map[string]role {
 	all := map[string]role{}
 	for r, names := range map[role]string{
-		plain: "a abbr acronym big center cite code del dfn ext-link font inline-formula inline-graphic ins kbd label mark " +
-			"monospace named-content nobr overline q roman rp rt ruby s samp sans-serif sc scp small smallcaps span strike " +
-			"styled-content tex-math tt u underline uri var wbr xref",
-		block: "abstract blockquote caption dd disp-formula disp-formula-group disp-quote div dl dt figcaption figure fn " +
-			"h1 h2 h3 h4 h5 h6 hr li list list-item ol p para pre sec section section-title simple-para subtitle table " +
-			"tbody td tfoot th thead title tr ul",
+		plain: "a abbr acronym big center cite code del dfn ext-link font inline-formula inline-graphic ins kbd " +
+			"label mark monospace named-content nobr overline q roman rp rt ruby s samp sans-serif sc scp small " +
+			"smallcaps span strike styled-content tex-math tt u underline uri var wbr xref",
+		block: "abstract blockquote caption dd disp-formula disp-formula-group disp-quote div dl dt figcaption " +
+			"figure fn h1 h2 h3 h4 h5 h6 hr li list list-item ol p para pre sec section section-title simple-para " +
+			"subtitle table tbody td tfoot th thead title tr ul",
 		line:   "br break",
 		format: "b bold em i inf it ital italic strong sub sup",
 		hidden: "annotation annotation-xml script style",
-		foreign: "maction math menclose merror mfenced mfrac mi mn mo mover mpadded mphantom mprescripts mroot mrow ms " +
-			"mspace msqrt mstyle mtable mtd mtext mtr munder munderover none semantics",
+		foreign: "maction math menclose merror mfenced mfrac mi mn mo mover mpadded mphantom mprescripts mroot mrow " +
+			"ms mspace msqrt mstyle mtable mtd mtext mtr munder munderover none semantics",
 		scripts: "mmultiscripts msub msubsup msup",
 	} {
 		for name := range strings.FieldsSeq(names) {

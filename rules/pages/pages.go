@@ -2,10 +2,10 @@
 //
 // Read returns stored pages in one form, Range and Parts their ends. A range may have any dash of Unicode between its
 // ends, also as TeX writes it ("45--67"). Ends have a digit or are Roman numbers and have no space, so that "in-press",
-// "COVID-19" and "Art. 5-7" are no ranges. Pages may contain hyphens themselves: of "12-1–12-9" and "12-1-12-9" the ends
-// are 12-1 and 12-9, and "12-1" is one page, because no range ends before it begins. Ends without the digits that both
-// have in common ("1203-12", "e12-3"), as PubMed writes them, stay as they are. Labels ("pp. 45", "S. 45") are no part of
-// pages, nor are the words that publishers deposit at Crossref for unknown ones ("n/a-n/a", "no-no").
+// "COVID-19" and "Art. 5-7" are no ranges. Pages may contain hyphens themselves: of "12-1–12-9" and "12-1-12-9" the
+// ends are 12-1 and 12-9, and "12-1" is one page, because no range ends before it begins. Ends without the digits that
+// both have in common ("1203-12", "e12-3"), as PubMed writes them, stay as they are. Labels ("pp. 45", "S. 45") are no
+// part of pages, nor are the words that publishers deposit at Crossref for unknown ones ("n/a-n/a", "no-no").
 //
 // All functions are pure, take linear time and never panic.
 package pages
@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// Read returns stored pages with hyphens between the ends of ranges, or en dashes where a hyphen would be taken for a part
-// of a page. It returns "" for texts that say that the pages are not known.
+// Read returns stored pages with hyphens between the ends of ranges, or en dashes where a hyphen would be taken for a
+// part of a page. It returns "" for texts that say that the pages are not known.
 func Read(s string) string {
 	if plain(s) {
 		return s

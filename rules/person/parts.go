@@ -64,7 +64,7 @@ func cutSuffix(name string, least suffixClass) (rest, suffix string) {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// cutTitles cuts titles such as "Prof. Dr. rer. nat." from the beginning of a name. rest is "" if there is nothing else.
+// cutTitles cuts titles such as "Prof. Dr. rer. nat." from the beginning of a name. rest is "" if that was all.
 func cutTitles(name string) (rest string) {
 	rest, inTitle := name, false
 	for rest != "" {
@@ -177,7 +177,7 @@ func split(s, separator string) (all []string) {
 	return all
 }
 
-// divide divides a whole name with the given name first. The family name is the last word, with the particles before it.
+// divide divides a whole name with the given name first. The family name is the last word and particles before it.
 func divide(name string) (given, family string) {
 	at := 0
 	for i := 0; i < len(name); {

@@ -1,9 +1,9 @@
 // Package person reads the persons and organisations that records name, such as the authors of a work. It promises one
 // reading of a stored list for all formats, pages, searches and sort keys:
 //
-//   - A name has the parts that BibTeX, RIS (AU), CSL (suffix) and schema.org (honorificSuffix) know: given name, family
-//     name, with its particles, and generational suffix. What has no parts is a literal, as in CSL: an organisation, or
-//     a text that does not say where the family name is.
+//   - A name has the parts that BibTeX, RIS (AU), CSL (suffix) and schema.org (honorificSuffix) know: given name,
+//     family name with its particles, and generational suffix. What has no parts is a literal, as in CSL: an
+//     organisation, or a text that does not say where the family name is.
 //   - A suffix (Jr., Sr., Junior, III …) may stand in a field of its own, after the family name, after the given name,
 //     or between both as in BibTeX. Particles belong to the family name if they are stored with it.
 //   - A text may name several persons: separated by semicolons, by "and" as in BibTeX, or by commas as in reference

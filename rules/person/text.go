@@ -135,7 +135,8 @@ func several(text string) (all []Person) {
 			all, persons = append(all, p), persons+1
 		} else if list := listed(split(part, ",")); list != nil {
 			all, persons = append(all, list...), persons+1
-		} else if first, _, found := strings.Cut(part, " "); found && isInitials(first) && !isOrganisation(part) && strings.IndexByte(part, ',') < 0 {
+		} else if first, _, found := strings.Cut(part, " "); found && isInitials(first) && !isOrganisation(part) &&
+			strings.IndexByte(part, ',') < 0 {
 			var p Person
 			p.Given, p.Family = divideInitials(part)
 			all, persons = append(all, p), persons+1

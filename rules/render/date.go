@@ -15,8 +15,9 @@ type span struct {
 	running  bool // the stored end is null; quarter and range end "today"
 }
 
-// span returns the activity's period. It starts at start_date or start or, if that has no month, at year, month and day.
-// It ends at end_date or end. If end_date is null, the activity is still running. An end before the start is ignored.
+// span returns the activity's period. It starts at start_date or start or, if that has no month, at year, month and
+// day. It ends at end_date or end. If end_date is null, the activity is still running. An end before the start is
+// ignored.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
 	if p.rules.dateParts {

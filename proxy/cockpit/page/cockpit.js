@@ -170,15 +170,19 @@ function showRequests(f) {
 }
 
 function refreshed(run, now) {
-  return run ? [`${since(run.began, now)} ago, ${time(run.seconds)}: ${count(run.due)} due`, run.changed && `${count(run.changed)} changed`,
-    run.failed && `${count(run.failed)} failed`, run.removed && `${count(run.removed)} removed`].filter(Boolean).join(", ") : "none here";
+  if (!run) return "none here";
+  const parts = [`${since(run.began, now)} ago, ${time(run.seconds)}: ${count(run.due)} due`];
+  for (const part of ["changed", "failed", "removed"]) if (run[part]) parts.push(`${count(run[part])} ${part}`);
+  return parts.join(", ");
 }
 
 function showKept(rules, now) {
   $("kept").closest("section").hidden = !rules.length;
   rows($("kept").tBodies[0], rules, (r) => r.rule,
-    (r) => [r.rule, count(r.answers), r.budget ? `${bytes(r.bytes)} of ${bytes(r.budget)}` : bytes(r.bytes), since(r.oldest, now), count(r.hits), count(r.misses), count(r.served), count(r.failures),
-      r.failed ? `failing for ${since(r.failed_at, now)}: ${r.failed}` : r.stale ? `${count(r.stale)} stale` : "fresh", refreshed(r.last, now)],
+    (r) => [r.rule, count(r.answers), r.budget ? `${bytes(r.bytes)} of ${bytes(r.budget)}` : bytes(r.bytes),
+      since(r.oldest, now), count(r.hits), count(r.misses), count(r.served), count(r.failures),
+      r.failed ? `failing for ${since(r.failed_at, now)}: ${r.failed}` : r.stale ? `${count(r.stale)} stale` : "fresh",
+      refreshed(r.last, now)],
     (tr, r) => {
       tr.children[8].classList.toggle("bad", Boolean(r.failed));
       tr.children[9].classList.toggle("bad", Boolean(r.last?.failed));

@@ -61,7 +61,8 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 			f.write(", ")
 		}
 		if markup.IsLink(v.Href) {
-			f.write(`<a href="`, address(v.Href), `"`, attribute("rel", rel), attribute("lang", other), ">", text(v.Label), "</a>")
+			f.write(`<a href="`, address(v.Href), `"`, attribute("rel", rel), attribute("lang", other), ">",
+				text(v.Label), "</a>")
 		} else {
 			f.write("<bdi", attribute("lang", other), ">", text(v.Label), "</bdi>")
 		}

@@ -22,7 +22,8 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	given := map[string][]string{}
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
-			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s", DidYouMean(string(name), names()))
+			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s",
+				DidYouMean(string(name), names()))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
@@ -52,8 +53,8 @@ func (q Query) searchable() Query {
 }
 
 // Strange reports whether a name is not ours, and no mistake for one of ours either: more than two of its characters
-// differ from each, or more than one of a name of three, or any of a shorter one. Hints go further (DidYouMean), because
-// they help an editor, while a reader cannot mend a link to which a site added "source" for its statistics.
+// differ from each, or more than one of a name of three, or any of a shorter one. Hints go further (DidYouMean),
+// because they help an editor, while a reader cannot mend a link to which a site added "source" for its statistics.
 func Strange(name string) bool {
 	return !Known(name) && (len(name) > maxBytes || similar.Nearest(name, names(), min(max(len(name)-1, 1), 3)) == "")
 }

@@ -135,7 +135,8 @@ func (q Question) among(given params.Query, name string) *filter.Filter {
 		return filter.Not(IDs(values...))
 	}
 	one := oneOf(pathOf(given, name), values)
-	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return identifier.FindORCID(v) == v }) {
+	isORCID := func(v string) bool { return identifier.FindORCID(v) == v }
+	if name != params.Person || !slices.ContainsFunc(values, isORCID) {
 		return one
 	}
 	return filter.Or(one, oneOf(mark.ORCID, values))

@@ -124,8 +124,8 @@ func (n *Style) person(dst []byte, who *Person) []byte {
 	return dst
 }
 
-// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak", "Costa,&nbsp;P. T., Jr." and the like. Names whose family
-// name comes first in running text have it first in all forms: "王&nbsp;小明".
+// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak", "Costa,&nbsp;P. T., Jr." and the like. Names whose
+// family name comes first in running text have it first in all forms: "王&nbsp;小明".
 func (n *Style) name(dst []byte, who *Person) []byte {
 	start, whole := len(dst), person.FamilyFirst(who.First, who.Last)
 	if n.givenFirst && !whole {

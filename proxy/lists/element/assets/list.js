@@ -18,12 +18,15 @@ const texts = {
   en: {
     search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", text: "Copy", copied: "Citation copied.",
     marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
-    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic", keyword: "Keyword", oa: "Open access",
+    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic",
+    keyword: "Keyword", oa: "Open access",
   },
   de: {
     search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
     marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
-    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema", keyword: "Schlagwort", oa: "Open Access",
+    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person",
+    project: "Projekt", topic: "Thema",
+    keyword: "Schlagwort", oa: "Open Access",
   },
 };
 

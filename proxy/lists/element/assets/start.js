@@ -43,7 +43,8 @@ function offer(field, texts = offers.get(field) ?? []) {
 // learn suggests values, and returns their texts.
 function learn(field, found) {
   const texts = found.map(({ id, title, href, count }) => {
-    const text = title === id || field.dataset.facet === "keyword" ? title : `${title} (${id})`; // a keyword is its own name
+    const named = title !== id && field.dataset.facet !== "keyword"; // a keyword is its own name
+    const text = named ? `${title} (${id})` : title;
     known.get(field).set(text, { id, title, count, href: href ?? known.get(field).get(text)?.href });
     return text;
   });
@@ -54,7 +55,8 @@ function learn(field, found) {
 // keywords asks for the keywords with the text of a field's last value in them: of the records that the text finds.
 async function keywords(field) {
   const text = split(field).at(-1), part = text.toLowerCase();
-  const asked = new URLSearchParams({ "and.q": text, facets: "keyword", limit: 1, lang: document.documentElement.lang });
+  const { lang } = document.documentElement;
+  const asked = new URLSearchParams({ "and.q": text, facets: "keyword", limit: 1, lang });
   const response = await fetch(`${new URL(list.value, base).pathname}.json?${asked}`);
   if (!response.ok) return [];
   const { facets } = await response.json();

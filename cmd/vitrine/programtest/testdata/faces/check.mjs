@@ -91,7 +91,8 @@ same('list.jsonld', works.map(node => ({
   title: value(node, 'name'),
   year: (value(node, 'datePublished') ?? value(node, 'startDate') ?? value(node, 'foundingDate') ?? '').slice(0, 4),
   authors: ['author', 'performer', 'member'].flatMap(property => nodes(node, property))
-    .map(p => name(value(p, 'familyName') ?? value(p, 'name'), value(p, 'honorificSuffix')) + '|' + name(value(p, 'givenName'))),
+    .map(p => name(value(p, 'familyName') ?? value(p, 'name'), value(p, 'honorificSuffix')) +
+      '|' + name(value(p, 'givenName'))),
 })))
 if (failures > 0) {
   console.error(`${failures} failures`)
