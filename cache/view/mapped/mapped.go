@@ -21,6 +21,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -56,14 +57,16 @@ func (f *Files) Bytes() int64 {
 	return f.bytes.Load()
 }
 
-// In returns a Files.Create that makes its files in a folder.
+// In returns a Files.Create that makes its files in a folder. A file has a name for a moment, which is one of an
+// unfinished file of package snapfile: so the next process in the folder removes it if this one is killed meanwhile, and
+// may do so before this one does.
 func In(dir string) func() (*os.File, error) {
 	return func() (*os.File, error) {
-		file, err := os.CreateTemp(dir, ".vitrine-*.tmp") // only the owner can read it
+		file, err := os.CreateTemp(dir, ".vitrine-*.locked.tmp") // only the owner can read it
 		if err != nil {
 			return nil, err
 		}
-		if err := os.Remove(file.Name()); err != nil {
+		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			_ = file.Close()
 			return nil, err
 		}

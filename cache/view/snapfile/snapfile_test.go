@@ -394,7 +394,8 @@ func TestKilledWriterLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestWritersAndStarts: starts beside writers take no file from them, not even one that was made a moment ago.
+// TestWritersAndStarts: starts beside writers take no file from them, not even one that was made a moment ago. At no
+// time is there a file that would stay if its writer was killed then.
 func TestWritersAndStarts(t *testing.T) {
 	dir := t.TempDir()
 	var writers, starts sync.WaitGroup
@@ -410,6 +411,12 @@ func TestWritersAndStarts(t *testing.T) {
 				if err := snapfile.Prepare(dir); err != nil {
 					t.Error(err)
 					return
+				}
+				entries, _ := os.ReadDir(dir)
+				for _, entry := range entries {
+					if name := entry.Name(); filepath.Ext(name) == ".tmp" && !strings.HasSuffix(name, ".locked.tmp") {
+						t.Errorf("%s looks like one of a writer that takes no locks", name)
+					}
 				}
 			}
 		})

@@ -2,18 +2,20 @@ package snapfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// tempPattern matches unfinished files, and the files of package mapped before it removes their names. Files with
-// lockedSuffix are locked as long as their writer lives. Older programs take no locks and do not use the suffix.
+// Unfinished files, and the files of package mapped before it removes their names, are named as lockedPattern says from
+// the beginning, so that a process killed at any time leaves no file of which others could not tell that it has ended.
+// tempPattern also matches the files of older programs, which did not lock them from the beginning.
 const (
-	tempPattern  = ".vitrine-*" + tempSuffix
-	tempSuffix   = ".tmp"
-	lockedSuffix = ".locked" + tempSuffix
+	tempPattern   = ".vitrine-*.tmp"
+	lockedPattern = ".vitrine-*" + lockedSuffix
+	lockedSuffix  = ".locked.tmp"
 )
 
 // abandoned is the age from which an unfinished file without a lock is considered left by a killed process.
@@ -29,27 +31,34 @@ type tempFile struct {
 	lock *os.File // holds the lock until it is closed; nil if there are no locks
 }
 
-// createTemp creates an unfinished file in a folder. Only its owner can read it. createTemp locks the file before it
-// adds lockedSuffix: so a file with that suffix is locked as long as its writer lives.
+// createTemp creates and locks an unfinished file in a folder. Only its owner can read it. Between the two steps another
+// process may take it for abandoned: then createTemp creates a new one.
 func createTemp(dir string) (*tempFile, error) {
-	temp, err := os.CreateTemp(dir, tempPattern)
-	if err != nil {
-		return nil, err
-	}
-	u := &tempFile{file: temp, name: temp.Name()}
-	if u.lock, err = lockFile(u.name); errors.Is(err, errors.ErrUnsupported) {
-		return u, nil // other processes judge it by its age
-	}
-	if err == nil {
-		locked := strings.TrimSuffix(u.name, tempSuffix) + lockedSuffix
-		if err = os.Rename(u.name, locked); err == nil {
-			u.name = locked
+	for {
+		temp, err := os.CreateTemp(dir, lockedPattern)
+		if err != nil {
+			return nil, err
+		}
+		u := &tempFile{file: temp, name: temp.Name()}
+		err = u.acquire()
+		if err == nil || errors.Is(err, errors.ErrUnsupported) { // without locks other processes judge it by its age
 			return u, nil
 		}
+		_ = os.Remove(u.name)
+		_ = temp.Close() // nothing was written
+		u.release()
+		if !errors.Is(err, errLocked) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
-	err = errors.Join(err, temp.Close(), os.Remove(u.name))
-	u.release()
-	return nil, err
+}
+
+// acquire locks the file. The error wraps errLocked or fs.ErrNotExist if another process removes or has removed it.
+func (u *tempFile) acquire() (err error) {
+	if u.lock, err = lockFile(u.name); err == nil {
+		_, err = os.Lstat(u.name)
+	}
+	return err
 }
 
 // release releases the lock. The caller calls it when the file has its final name or is removed.
