@@ -83,7 +83,7 @@ func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Jo
 		return job
 	}
 	job.Related = slices.Concat(job.Related, collections)
-	job.Fingerprint += " marked/8"
+	job.Fingerprint += " marked/9"
 	job.Outside = func(context.Context) (string, error) { return options(nil).Key(), nil }
 	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
 		d := mark.NewDirectory(options(deps), deps["persons"], deps["groups"], deps["projects"])

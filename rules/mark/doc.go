@@ -15,7 +15,8 @@
 //	 oa: string,                              "1" if the record is open access, "0" if it says that it is not
 //	 doi: string,                             the DOI, bare and in small letters
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
-//	                                          both are "family given", of a project the first public person's
+//	                                          both are "family given", of a project the first public person's,
+//	                                          of an activity without authors the first editor's or supervisor's
 //	 entered: int64}                          when the record was entered, in seconds since 1970
 //
 // Empty fields are absent. Rows of other records have no mark. So lists, counts, facets, search and exports follow
@@ -34,9 +35,11 @@
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.
-//   - The units of an activity are the stored units, which in an OSIRIS database already include the ancestors, or else
-//     the units of its authors. The units of a person are those of the memberships that have not ended. A unit that
-//     is missing in the database has no name. A mark leaves out hidden units, but not their ancestors.
+//   - The persons of a record are those of all its lists (person.Lists), each once: editors, supervisors and others
+//     count like authors.
+//   - The units of a record are the stored units, which in an OSIRIS database already include those of the persons and
+//     the ancestors, or else the units of its persons. The units of a person are those of the memberships that have not
+//     ended. A unit that is missing in the database has no name. A mark leaves out hidden units, but not their ancestors.
 //   - A mark leaves out referenced persons and projects that are not public themselves. If several records have the same
 //     username or name, all of them must be public.
 //   - A person's own row names the person, and a project's own row the project, so that filters use the same paths in

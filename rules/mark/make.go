@@ -67,11 +67,10 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	field := func(name string) bson.RawValue { return raw.Get(record, name) }
 	m := mark{
 		Public: true, Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
-		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
-		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
+		Units: appendEntries(nil, d.unit, field("units")), Projects: appendEntries(nil, d.project, field("projects")),
+		Topics:  appendEntries(nil, topicEntry, raw.Field(self, d.topics)),
 		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))), Entered: d.entryTime(record),
 	}
-	m.ByAuthor = authorKey(field("authors"))
 	if d.o.Cited != nil {
 		cited := d.o.Cited(view, record)
 		m.Year, m.OA, m.DOI = int32(cited.Year), cited.OA, trim(identifier.DOIKey(cited.DOI))
@@ -79,20 +78,10 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
 		}
 	}
+	m.addPersons(d, view, field)
 	switch view {
-	case rules.ViewActivities:
-		person := d.person
-		if m.Type != publication {
-			person = d.participant
-		}
-		m.Persons = entriesOf(person, field("authors"), field("editors"))
-		if len(m.Units) == 0 {
-			m.Units = entriesOf(d.unit, unitsOfAuthors(record)...)
-		}
-	case rules.ViewEvents:
-		m.Persons = entriesOf(d.person, field("organizers"), field("participants"))
 	case rules.ViewProjects:
-		m.Persons, m.Projects = entriesOf(d.person, field("persons")), appendEntry(nil, projectEntry(record))
+		m.Projects = appendEntry(nil, projectEntry(record))
 		if len(m.Persons) > 0 {
 			m.ByAuthor = trim(fold.Key(m.Persons[0].Name))
 		}
@@ -100,7 +89,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		self := personEntry(record)
 		m.Persons, m.Units = appendEntry(nil, self), nil
 		if d.o.Portal == nil || holds(record, "is_active") {
-			m.Units = entriesOf(d.membership, field("units"))
+			m.Units = appendEntries(nil, d.membership, field("units"))
 		}
 		m.ByTitle = trim(fold.Key(self.Name))
 		m.ByAuthor = m.ByTitle
@@ -109,12 +98,30 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(m)
 }
 
-func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
-	for author := range each(raw.Get(record, "authors")) {
-		doc, _ := author.DocumentOK()
-		lists = append(lists, raw.Get(doc, "units"))
+// addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity without
+// authors is sorted by its editors, or else by its supervisors.
+func (m *mark) addPersons(d *Directory, view string, field func(string) bson.RawValue) {
+	entryOf, hasUnits := d.person, len(m.Units) > 0
+	if view == rules.ViewActivities && m.Type != publication {
+		entryOf = d.participant
 	}
-	return lists
+	for _, name := range person.Lists(view) {
+		list := field(name)
+		if list.Type == 0 {
+			continue
+		}
+		m.Persons = appendEntries(m.Persons, entryOf, list)
+		if view == rules.ViewActivities && m.ByAuthor == "" {
+			m.ByAuthor = authorKey(list)
+		}
+		if hasUnits {
+			continue
+		}
+		for one := range each(list) {
+			doc, _ := one.DocumentOK()
+			m.Units = appendEntries(m.Units, d.unit, raw.Get(doc, "units"))
+		}
+	}
 }
 
 // titlePath is the path of the text by which records are sorted by title.
@@ -169,12 +176,10 @@ func (m *mark) addAncestors(d *Directory) {
 	}
 }
 
-// entriesOf returns the entries of the records that stored lists refer to.
-func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entries []entry) {
-	for _, list := range lists {
-		for v := range each(list) {
-			entries = appendEntry(entries, entryOf(v))
-		}
+// appendEntries appends the entries of the records that a stored list refers to.
+func appendEntries(entries []entry, entryOf func(bson.RawValue) entry, list bson.RawValue) []entry {
+	for v := range each(list) {
+		entries = appendEntry(entries, entryOf(v))
 	}
 	return entries
 }

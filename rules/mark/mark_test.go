@@ -146,6 +146,21 @@ func TestMake(t *testing.T) {
 			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}],` +
 				`"by_author":"ann"}`},
 		{"hidden persons", rules.ViewActivities, `{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`, `{}`},
+		{"persons of all lists", rules.ViewActivities,
+			`{"authors":[{"last":"Ext","units":[]}],"editors":[{"user":"ann","units":["BIO"]},{"user":"eve","units":["SECRET"]}],` +
+				`"supervisors":{"user":"bob","units":"GONE"},"persons":[{"user":"ann","units":["INST"]}]}`,
+			`{"units":[{"id":"BIO","name":"Biology"},{"id":"GONE"},{"id":"INST","name":"Institute","name_de":"Institut"}],` +
+				`"in":["BIO","INST","GONE"],"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},` +
+				`{"id":"bob","name":"Bobson"}],"by_author":"ext"}`},
+		{"units stored beside those of persons", rules.ViewActivities,
+			`{"units":["INST"],"editors":[{"user":"bob","units":["BIO"]}]}`,
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],` +
+				`"persons":[{"id":"bob","name":"Bobson"}]}`},
+		{"editors without authors", rules.ViewActivities,
+			`{"authors":["et al."],"editors":[{"user":"bob"},{"last":"Owl"}],"supervisors":[{"last":"Ape"}]}`,
+			`{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"owl"}`},
+		{"supervisors alone", rules.ViewActivities, `{"supervisors":[{"last":"Bobson","user":"bob"}]}`,
+			`{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"bobson"}`},
 		{"authors of other types", rules.ViewActivities, `{"authors":"bob","editors":7}`,
 			`{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"bob"}`},
 
@@ -165,9 +180,23 @@ func TestMake(t *testing.T) {
 		{"a project", rules.ViewProjects,
 			`{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"year":2022}`,
 			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],"by_title":"moths","by_author":"ada ann"}`},
+		{"a project of older versions", rules.ViewProjects,
+			`{"public":true,"name":"MOTH","title":"Moths","contact":"bob","supervisor":["eve","ann"],` +
+				`"scholar":{"user":"bob","units":["INST"]}}`,
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],"persons":[{"id":"bob",` +
+				`"name":"Bobson"},{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],` +
+				`"by_title":"moths","by_author":"bobson"}`},
+		{"units of a project's persons", rules.ViewProjects,
+			`{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"eve","units":["INST","SECRET"]}]}`,
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],"projects":[` + moths + `],` +
+				`"by_title":"moths"}`},
 		{"a project by chance", rules.ViewProjects, `{"public":"true","name":"MOTH"}`, ``},
 		{"an event", rules.ViewEvents, `{"type":"conference","participants":["ann","eve"]}`,
 			`{"type":"conference","persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}]}`},
+		{"organizers with a unit", rules.ViewEvents,
+			`{"organizers":[{"user":"bob","units":["INST"]}],"participants":["bob","ann"]}`,
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],"persons":[{"id":"bob",` +
+				`"name":"Bobson"},{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}]}`},
 	}
 	d := directory(t)
 	for _, tt := range tests {
