@@ -56,7 +56,7 @@ func withRendered(render RenderFunc) RowFunc {
 // Filled makes a job use the result of fill, which adds fields that the record lacks, in place of each record. fill is
 // pure, and several goroutines call it at once; fingerprint changes with all that it depends on besides the record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
-	job.Fingerprint += " filled/2 " + fingerprint
+	job.Fingerprint += " filled/3 " + fingerprint
 	seen := job.prepare // the previous function, so as not to call itself
 	job.fill = func(record bson.Raw) bson.Raw { return seen(fill(record)) }
 	return job

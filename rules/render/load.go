@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"vitrine/rules"
+	"vitrine/rules/person"
 	"vitrine/rules/yamlfile"
 )
 
@@ -24,13 +26,15 @@ func Parse(name string, src []byte) (*Rules, error) {
 	l := &loader{
 		Reader: reader,
 		rules: &Rules{
-			slots:     make(map[string]int),
-			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint("", src),
+			slots: make(map[string]int), fingerprint: fingerprint("", src),
 		},
 		labels: make(map[string][languages]string),
 	}
 	for slot, field := range baseNames {
 		l.rules.slots[field] = slot
+	}
+	for _, field := range person.Lists(rules.ViewActivities) {
+		l.rules.userSlots = append(l.rules.userSlots, l.rules.source(field).slot)
 	}
 	l.fields = l.rules.derivedFields()
 	l.file(top)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"vitrine/rules/label"
@@ -105,12 +104,12 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		rules: &Rules{
 			dateParts:   true,
 			slots:       maps.Clone(r.slots),
+			userSlots:   r.userSlots,
 			types:       typeRules{named: maps.Clone(r.types.named), other: r.types.other},
 			fingerprint: fingerprint(osirisVersion+r.fingerprint, settings),
 		},
 		overlaid: map[string]*typeRules{},
 	}
-	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[int]string{outAuthors: "authors", outEditors: "editors"} {
 		persons := osirisPersons(l.rules.source(path), names.OsirisAuthors(o.Persons))
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}

@@ -5,7 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/date"
+	"vitrine/rules/person"
 	"vitrine/rules/raw"
 	"vitrine/rules/render/names"
 )
@@ -44,7 +46,10 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 		add("end_date", firstDay(from))
 	}
 	authors := p.readPersons(nil, value("authors"))
-	all := p.readPersons(p.readPersons(authors, value("editors")), value("supervisors"))
+	all := authors
+	for _, field := range person.Lists(rules.ViewActivities)[1:] {
+		all = p.readPersons(all, value(field))
+	}
 	add("affiliated", raw.NewBool(slices.ContainsFunc(all, func(who names.Person) bool { return who.Affiliated })))
 	add("affiliated_positions", listOf(affiliatedPositions(authors)))
 	return b.Document()

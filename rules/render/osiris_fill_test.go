@@ -28,6 +28,8 @@ func TestFill(t *testing.T) {
 		{"alone", `{"authors":[{"last":"A","aoi":true,"position":"first"}]}`, `{"authors":[{"last":"A","aoi":true,"position":"first"}],` + alone},
 		{"affiliated editor", `{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}]}`,
 			`{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}],"affiliated":true,"affiliated_positions":["unspecified"]}`},
+		{"affiliated supervisor", `{"supervisors":[{"last":"B","aoi":1}]}`,
+			`{"supervisors":[{"last":"B","aoi":1}],"affiliated":true,"affiliated_positions":["unspecified"]}`},
 		{"among others", `{"authors":[{"position":"first"},{"aoi":1,"position":"middle"},{"aoi":1,"position":"last"}]}`,
 			`{"authors":[{"position":"first"},{"aoi":1,"position":"middle"},{"aoi":1,"position":"last"}],"affiliated":true,` +
 				`"affiliated_positions":["last","first_or_last","middle","not_first","not_corresponding"]}`},

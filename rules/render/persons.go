@@ -87,7 +87,7 @@ func (p *page) person(name person.Person, doc bson.Raw) names.Person {
 	return who
 }
 
-// users returns the distinct user keys of the participants: authors, editors, then the rules' other lists.
+// users returns the distinct user keys of the persons in all lists of the activity (person.Lists).
 func (p *page) users() []string {
 	var users []string
 	seen := make(map[string]bool)

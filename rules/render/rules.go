@@ -18,7 +18,7 @@ import (
 )
 
 // codeVersion is part of the fingerprint: raise it when the same rules render differently.
-const codeVersion = "6"
+const codeVersion = "7"
 
 // The languages of labels and dates.
 const (
@@ -34,7 +34,7 @@ var languageCodes = [languages]string{english: "en", german: "de"}
 type Rules struct {
 	slots       map[string]int   // of each stored field, by the first part of its path
 	types       typeRules        // its named are the types, and their named the subtypes
-	userSlots   []int            // of the lists of participants (rendered.users)
+	userSlots   []int            // of the lists of persons (rendered.users)
 	dateParts   bool             // whether to read dates stored in parts; set for OSIRIS, not in the file
 	templates   [outputs][]instr // replace those of all subtypes, unless nil
 	fingerprint string
