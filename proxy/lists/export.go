@@ -68,7 +68,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 				mark.Project, mark.Topic, mark.Keyword, mark.OA)
 			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
-		d.WordRules = "words/4 " + mapping.Fingerprint
+		d.WordRules = "words/5 " + mapping.Fingerprint
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
 				read.Words(row, add)
@@ -157,7 +157,7 @@ func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
-		"year", "date", "end", "authors", "editors", "title", "container",
+		"year", "date", "end", "authors", "editors", "supervisors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 		"units", "orcid", "project", "tags", "open_access",
 	})
@@ -169,15 +169,15 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 			orcids := orcidsOf(e.Doc(), it)
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
-				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
-				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
+				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), names(it.Supervisors),
+				it.Text, it.Container, it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
 				units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
 			})
 		}
 	})
 }
 
-// orcidsOf returns the ORCIDs of an entry's persons: of those of the institute, then of other authors and editors.
+// orcidsOf returns the ORCIDs of an entry's persons: of those of the institute, then of others.
 func orcidsOf(row bson.Raw, it *item) string {
 	var all []string
 	seen := map[string]bool{"": true}
@@ -189,10 +189,8 @@ func orcidsOf(row bson.Raw, it *item) string {
 	for one := range mark.Entries(mark.Of(row), "persons") {
 		add(raw.StringField(one, "orcid"))
 	}
-	for _, persons := range [][]cite.Person{it.Authors, it.Editors} {
-		for i := range persons {
-			add(persons[i].ORCID)
-		}
+	for p := range it.Persons() {
+		add(p.ORCID)
 	}
 	return strings.Join(all, "; ")
 }

@@ -36,8 +36,8 @@ func (a *answer) bylines() bylines {
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.
 func (b bylines) in(citation string, it *cite.Item) string {
 	end := 0
-	more := []bool{it.MoreAuthors, it.MoreEditors}
-	for n, all := range [][]cite.Person{it.Authors, it.Editors} {
+	more := []bool{it.MoreAuthors, it.MoreEditors, it.MoreSupervisors}
+	for n, all := range [][]cite.Person{it.Authors, it.Editors, it.Supervisors} {
 		isOwn := func(i int) bool {
 			return slices.ContainsFunc(b.own, func(id string) bool { return id == all[i].User || id == all[i].ORCID })
 		}

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/person"
 )
 
-// Person is an author or an editor of an item.
+// Person is an author, an editor or a supervisor of an item.
 type Person struct {
 	person.Person
 	User  string // of a public person of the institute (package mark)
@@ -50,11 +50,12 @@ type Item struct {
 	Title, Text string
 	Name        string // short, for links to a project
 
-	Authors, Editors []Person
-	// MoreAuthors and MoreEditors say that there are others, whom the record does not name: "et al."
-	MoreAuthors, MoreEditors bool
-	Date                     date.Date
-	End                      date.Date // the last day, if it is not the first
+	Authors, Editors, Supervisors []Person
+	// MoreAuthors and its like say that there are others, whom the record does not name: "et al."
+	MoreAuthors, MoreEditors, MoreSupervisors bool
+
+	Date date.Date
+	End  date.Date // the last day, if it is not the first
 
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 

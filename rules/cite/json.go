@@ -149,6 +149,7 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 		dst = schemaPersons(dst, "editor", "Organization", it.Editors, person)
 		isbn = it.ISBN
 	}
+	dst = schemaPersons(dst, "contributor", "Organization", it.Supervisors, person)
 	dst = members(dst, "datePublished", it.Date.String())
 	dst = appendPartOf(dst, it, person)
 	if first, last := pages.Range(it.Pages); last == "" {

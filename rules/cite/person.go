@@ -1,6 +1,8 @@
 package cite
 
 import (
+	"iter"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -13,6 +15,19 @@ import (
 // ORCIDPage returns the address of a person's page at orcid.org, or "" if the person has no ORCID.
 func (p *Person) ORCIDPage() string {
 	return identifier.ORCIDAddress(p.ORCID)
+}
+
+// Persons yields the authors, editors and supervisors of an item.
+func (it *Item) Persons() iter.Seq[*Person] {
+	return func(yield func(*Person) bool) {
+		for _, persons := range [...][]Person{it.Authors, it.Editors, it.Supervisors} {
+			for i := range persons {
+				if !yield(&persons[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // appendPersons appends the persons of a stored list that have a name, and reports whether the list says that there are

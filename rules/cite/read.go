@@ -24,12 +24,14 @@ import (
 // Read reads a row into an item and reuses the item's slices. It reads the row's fields once; the first of repeated
 // fields counts.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
-	authors, editors, keywords, projects, values := it.Authors[:0], it.Editors[:0], it.Keywords[:0], it.Projects[:0], it.values
+	authors, editors, supervisors := it.Authors[:0], it.Editors[:0], it.Supervisors[:0]
+	keywords, projects, values := it.Keywords[:0], it.Projects[:0], it.values
 	if len(values) != len(m.slots) {
 		values = make([]bson.RawValue, len(m.slots))
 	}
 	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
-	it.View, it.Authors, it.Editors, it.Keywords, it.Projects, it.values = m.view, authors, editors, keywords, projects, values
+	it.View, it.Keywords, it.Projects, it.values = m.view, keywords, projects, values
+	it.Authors, it.Editors, it.Supervisors = authors, editors, supervisors
 	clear(values)
 	fields := raw.Read(row)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
@@ -61,6 +63,7 @@ func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
 	}
 	it.Authors, it.MoreAuthors = it.appendPersons(it.Authors, f.Authors)
 	it.Editors, it.MoreEditors = it.appendPersons(it.Editors, f.Editors)
+	it.Supervisors, it.MoreSupervisors = it.appendPersons(it.Supervisors, f.Supervisors)
 	it.dates(f, zone)
 	it.Container, it.HTML.Container = it.marked(f.Container)
 	it.Series, it.HTML.Series = it.marked(f.Series)
@@ -247,12 +250,12 @@ func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	use(it)
 }
 
-// Words calls add for each text by which search finds a row: title, authors, keywords, venue and year.
+// Words calls add for each text by which search finds a row: title, persons, keywords, venue and year.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
 		add(it.Name, true)
-		for _, p := range append(it.Authors, it.Editors...) {
+		for p := range it.Persons() {
 			add(p.Literal, false)
 			add(p.Given, false)
 			add(p.Family, false)
