@@ -1,18 +1,19 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/configs"
+	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/cite"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
 )
 
 // TestHiddenFieldsMistakes: a field that cannot be hidden stops the start, and the error says where
@@ -30,29 +31,52 @@ func TestHiddenFieldsMistakes(t *testing.T) {
 	}
 }
 
-// TestHiddenFieldsAreNotMarked: a search finds no record by a hidden field.
+// TestHiddenFieldsAreNotMarked: a search, a facet or a list finds no record by a hidden field.
 func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bson.Marshal(bson.D{{Key: "doi", Value: "doi:10.1000/x"}, {Key: "open_access", Value: true},
-		{Key: "keywords", Value: "owls; moths"}, {Key: "year", Value: 2021}})
+	public, err := filter.Parse([]byte("{}"), filter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for hidden, want := range map[string]string{
-		"mail": "2021 1 10.1000/x [owls moths]", "doi": "2021 1  [owls moths]",
-		"open_access": "2021  10.1000/x [owls moths]",
-		"year":        "0 1 10.1000/x [owls moths]", "keywords": "2021 1 10.1000/x []",
+	records := map[string]string{
+		rules.ViewActivities: `{"doi":"doi:10.1000/x","open_access":true,"keywords":"owls; moths","year":2021,
+			"authors":[{"user":"ann"}],"supervisors":[{"last":"Bobson","user":"bob","units":["LAB"]}]}`,
+		rules.ViewProjects: `{"name":"P","public":true,"contact":"ann"}`,
+	}
+	const (
+		all = `{"public":true,"year":2021,"units":[{"id":"LAB"}],"in":["LAB"],"persons":[{"id":"ann","name":"Ada"},` +
+			`{"id":"bob","name":"Bobson"}],"keywords":[{"id":"owls"},{"id":"moths"}],"oa":"1","doi":"10.1000/x",` +
+			`"by_author":"bobson"}`
+		project = `{"public":true,"persons":[{"id":"ann","name":"Ada"}],"projects":[{"id":"P","title":"P"}],"by_author":"ada"}`
+	)
+	for _, tt := range []struct{ view, hidden, from, without string }{
+		{rules.ViewActivities, "mail", all, ""},
+		{rules.ViewActivities, "doi", all, `"doi":"10.1000/x",`},
+		{rules.ViewActivities, "open_access", all, `"oa":"1",`},
+		{rules.ViewActivities, "year", all, `"year":2021,`},
+		{rules.ViewActivities, "keywords", all, `"keywords":[{"id":"owls"},{"id":"moths"}],`},
+		{rules.ViewActivities, "supervisors.units", all, `"units":[{"id":"LAB"}],"in":["LAB"],`},
+		{rules.ViewActivities, "authors", all, `{"id":"ann","name":"Ada"},`},
+		{rules.ViewProjects, "mail", project, ""},
+		{rules.ViewProjects, "contact", strings.Replace(project, `,"by_author":"ada"`, "", 1),
+			`"persons":[{"id":"ann","name":"Ada"}],`},
 	} {
-		fields, err := access.NewFields([]string{hidden})
+		fields, err := access.NewFields([]string{tt.hidden})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := (&institute{cite: mapping, hidden: fields}).cited(rules.ViewActivities, record)
-		if got := fmt.Sprint(c.Year, " ", c.OA, " ", c.DOI, " ", c.Keywords); got != want {
-			t.Errorf("without %s the mark has %q, want %q", hidden, got, want)
+		o := mark.Options{Public: public, Cited: (&institute{cite: mapping}).cited, Visible: fields.Strip}
+		persons := proxytest.Parse(t, `{"username":"ann","last":"Ada"}`, `{"username":"bob","last":"Bobson"}`)
+		made, err := mark.NewDirectory(o, persons, nil, nil).Make(tt.view, proxytest.Parse(t, records[tt.view])[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(tt.from, tt.without, "", 1)
+		if got := string(ejson.AppendDocument(nil, made)); got != want {
+			t.Errorf("without %s the mark is\n%s, want\n%s", tt.hidden, got, want)
 		}
 	}
 }

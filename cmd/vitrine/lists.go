@@ -51,7 +51,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 		l := i.loaded.Load()
 		o := mark.Options{
 			Public: l.public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
-			Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
+			Visible: i.hidden.Strip, Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
 		}
 		if i.database != nil && l.Lists.Portal {
 			o.Portal = &mark.Portal{} // whose switches of persons concern all views
@@ -71,7 +71,7 @@ func (s effective) shownBy(lists configs.Lists) *mark.Portal {
 	return &mark.Portal{Activities: s.portal.Shown()}
 }
 
-// cited returns what citations show of a record. Hidden fields are left out: a search could find them.
+// cited returns what citations show of a record.
 func (i *institute) cited(view string, record bson.Raw) mark.Citation {
-	return i.cite.View(view).Selected(i.hidden.Strip(record))
+	return i.cite.View(view).Selected(record)
 }

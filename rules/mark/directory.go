@@ -25,11 +25,13 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Cited returns what citations show of a record, without what callers may not see. If Cited is nil, all records are
-	// without. Rules changes with what it returns.
-	Cited func(view string, record bson.Raw) Citation
-	Rules string
-	Now   time.Time // decides which memberships have ended; its zone is that of days
+	// Visible returns a record without what callers may not see: a list of its persons, for example, may be hidden. If
+	// Visible is nil, they may see all. Cited returns what citations show of such a record; if Cited is nil, all records
+	// are without. Rules changes with what both return.
+	Visible func(record bson.Raw) bson.Raw
+	Cited   func(view string, record bson.Raw) Citation
+	Rules   string
+	Now     time.Time // decides which memberships have ended; its zone is that of days
 }
 
 // Citation has the parts of a citation by which lists select records. Empty fields are not known.

@@ -31,7 +31,8 @@
 //
 //   - Names and titles are plain words (markup.Plain), so that lists show, sort and find them alike. Identifiers and
 //     the codes of funders are as stored.
-//   - The year, open access, the DOI and the keywords are those that citations show, see Options.Cited.
+//   - The year, open access, the DOI and the keywords are those that citations show, see Options.Cited. They, and the
+//     persons of a record, are without what Options.Visible leaves out.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.

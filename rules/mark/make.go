@@ -71,14 +71,18 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		Topics:  appendEntries(nil, topicEntry, raw.Field(self, d.topics)),
 		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))), Entered: d.entryTime(record),
 	}
+	visible := record
+	if d.o.Visible != nil {
+		visible = d.o.Visible(record)
+	}
 	if d.o.Cited != nil {
-		cited := d.o.Cited(view, record)
+		cited := d.o.Cited(view, visible)
 		m.Year, m.OA, m.DOI = int32(cited.Year), cited.OA, trim(identifier.DOIKey(cited.DOI))
 		for _, word := range cited.Keywords {
 			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
 		}
 	}
-	m.addPersons(d, view, field)
+	m.addPersons(d, view, visible)
 	switch view {
 	case rules.ViewProjects:
 		m.Projects = appendEntry(nil, projectEntry(record))
@@ -100,13 +104,13 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 
 // addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity without
 // authors is sorted by its editors, or else by its supervisors.
-func (m *mark) addPersons(d *Directory, view string, field func(string) bson.RawValue) {
+func (m *mark) addPersons(d *Directory, view string, record bson.Raw) {
 	entryOf, hasUnits := d.person, len(m.Units) > 0
 	if view == rules.ViewActivities && m.Type != publication {
 		entryOf = d.participant
 	}
 	for _, name := range person.Lists(view) {
-		list := field(name)
+		list := raw.Get(record, name)
 		if list.Type == 0 {
 			continue
 		}
