@@ -50,7 +50,8 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 		all = `{"public":true,"year":2021,"units":[{"id":"LAB"}],"in":["LAB"],"persons":[{"id":"ann","name":"Ada"},` +
 			`{"id":"bob","name":"Bobson"}],"keywords":[{"id":"owls"},{"id":"moths"}],"oa":"1","doi":"10.1000/x",` +
 			`"by_author":"bobson"}`
-		project = `{"public":true,"persons":[{"id":"ann","name":"Ada"}],"projects":[{"id":"P","title":"P"}],"by_author":"ada"}`
+		project = `{"public":true,"persons":[{"id":"ann","name":"Ada"}],"projects":[{"id":"P","title":"P"}],` +
+			`"by_author":"ada"}`
 	)
 	for _, tt := range []struct{ view, hidden, from, without string }{
 		{rules.ViewActivities, "mail", all, ""},

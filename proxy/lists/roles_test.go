@@ -23,13 +23,14 @@ func withRoles(t *testing.T) *proxytest.Site {
 			`{"_id":"z2","username":"zhidden","first":"Hy","last":"Zhidden","hide":true,"orcid":"0000-0002-1825-0097"}`,
 		},
 		"activities": {
-			`{"_id":"edited","type":"publication","subtype":"chapter","title":"Qyx edited","year":1901,"book":"Handbook",
-				"authors":[{"last":"Zextern","first":"Eve","aoi":false}],"editors":[` + fern + `]}`,
+			`{"_id":"edited","type":"publication","subtype":"chapter","title":"Qyx edited","year":1901,
+				"book":"Handbook","authors":[{"last":"Zextern","first":"Eve","aoi":false}],"editors":[` + fern + `]}`,
 			`{"_id":"supervised","type":"publication","subtype":"dissertation","title":"Qyx supervised","year":1902,
 				"authors":[{"last":"Zstudent","first":"Sam"}],"supervisors":[` + fern + `]}`,
-			`{"_id":"alone","type":"teaching","subtype":"course","title":"Qyx alone","year":1903,"supervisors":` + fern + `}`,
-			`{"_id":"twice","type":"publication","subtype":"book","title":"Qyx twice","year":1904,"authors":[` + fern + `],
-				"editors":[` + fern + `],"persons":[` + fern + `]}`,
+			`{"_id":"alone","type":"teaching","subtype":"course","title":"Qyx alone","year":1903,
+				"supervisors":` + fern + `}`,
+			`{"_id":"twice","type":"publication","subtype":"book","title":"Qyx twice","year":1904,
+				"authors":[` + fern + `],"editors":[` + fern + `],"persons":[` + fern + `]}`,
 			`{"_id":"stored","type":"publication","subtype":"book","title":"Qyx stored","year":1905,"units":["ZYX"],
 				"authors":[],"editors":[{"last":"Zfern","user":"zfern","units":["ZOTHER"]}]}`,
 			`{"_id":"secret","type":"publication","subtype":"book","title":"Qyx secret","year":1906,
@@ -38,12 +39,14 @@ func withRoles(t *testing.T) *proxytest.Site {
 			`{"_id":"concealed","type":"publication","title":"Qyx concealed","hide":true,"supervisors":[` + fern + `]}`,
 		},
 		"projects": {
-			`{"_id":"project","name":"ZPRO","title":"Qyx project","public":true,"persons":[{"user":"zfern","units":["ZYX"]}]}`,
+			`{"_id":"project","name":"ZPRO","title":"Qyx project","public":true,
+				"persons":[{"user":"zfern","units":["ZYX"]}]}`,
 			`{"_id":"contact","name":"ZCON","title":"Qyx contact","public":true,"contact":"zfern","units":["ZYX"],
 				"scholar":"zhidden"}`,
 		},
 		"conferences": {
-			`{"_id":"event","title":"Qyx event","start":"1907-01-01","organizers":[` + fern + `],"participants":["zfern"]}`,
+			`{"_id":"event","title":"Qyx event","start":"1907-01-01",
+				"organizers":[` + fern + `],"participants":["zfern"]}`,
 		},
 	})
 }
@@ -113,14 +116,15 @@ func TestRolesInFormats(t *testing.T) {
 		t.Fatal(rows, err)
 	}
 	for column, want := range map[string]string{
-		"authors": "", "editors": "Zhidden, Hy", "supervisors": "Zfern, Bo", "units": "ZYX", "orcid": "0000-0001-5109-3700",
+		"authors": "", "editors": "Zhidden, Hy", "supervisors": "Zfern, Bo", "units": "ZYX",
+		"orcid": "0000-0001-5109-3700",
 	} {
 		if got := rows[1][slices.Index(rows[0], column)]; got != want {
 			t.Errorf("%s are %q, want %q", column, got, want)
 		}
 	}
-	const contributor = `"contributor":[{"@type":"Person","@id":"https://orcid.org/0000-0001-5109-3700","name":"Bo Zfern",` +
-		`"givenName":"Bo","familyName":"Zfern","url":"https://data.example/lists/person/zfern"}]`
+	const contributor = `"contributor":[{"@type":"Person","@id":"https://orcid.org/0000-0001-5109-3700",` +
+		`"name":"Bo Zfern","givenName":"Bo","familyName":"Zfern","url":"https://data.example/lists/person/zfern"}]`
 	if data := string(s.Get("/items/supervised.jsonld").Body); !strings.Contains(data, contributor) {
 		t.Errorf("%s\nlacks %s", data, contributor)
 	}
