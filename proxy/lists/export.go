@@ -171,7 +171,8 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 				it.ID, it.Key, it.kind, it.subkind,
 				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), names(it.Supervisors),
 				it.Text, it.Container, it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN,
-				it.URL, it.page, units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
+				it.URL, it.page, units, orcids, entries(e.Doc(), "projects", "id"),
+				strings.Join(it.Keywords, "; "), it.OA,
 			})
 		}
 	})

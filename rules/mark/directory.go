@@ -25,9 +25,9 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Visible returns a record without what callers may not see: a list of its persons, for example, may be hidden. If
-	// Visible is nil, they may see all. Cited returns what citations show of such a record; if Cited is nil, all records
-	// are without. Rules changes with what both return.
+	// Visible returns a record without what callers may not see, such as a hidden list of persons. If it is nil, they
+	// may see all. Cited returns what citations show of a record that Visible returned; if it is nil, all records are
+	// without. Rules changes with what both return.
 	Visible func(record bson.Raw) bson.Raw
 	Cited   func(view string, record bson.Raw) Citation
 	Rules   string

@@ -40,7 +40,8 @@
 //     count like authors.
 //   - The units of a record are the stored units, which in an OSIRIS database already include those of the persons and
 //     the ancestors, or else the units of its persons. The units of a person are those of the memberships that have not
-//     ended. A unit that is missing in the database has no name. A mark leaves out hidden units, but not their ancestors.
+//     ended. A unit that is missing in the database has no name. A mark leaves out hidden units, but not their
+//     ancestors.
 //   - A mark leaves out referenced persons and projects that are not public themselves. If several records have the same
 //     username or name, all of them must be public.
 //   - A person's own row names the person, and a project's own row the project, so that filters use the same paths in

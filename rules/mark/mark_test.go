@@ -147,10 +147,12 @@ func TestMake(t *testing.T) {
 				`"by_author":"ann"}`},
 		{"hidden persons", rules.ViewActivities, `{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`, `{}`},
 		{"persons of all lists", rules.ViewActivities,
-			`{"authors":[{"last":"Ext","units":[]}],"editors":[{"user":"ann","units":["BIO"]},{"user":"eve","units":["SECRET"]}],` +
+			`{"authors":[{"last":"Ext","units":[]}],"editors":[{"user":"ann","units":["BIO"]},` +
+				`{"user":"eve","units":["SECRET"]}],` +
 				`"supervisors":{"user":"bob","units":"GONE"},"persons":[{"user":"ann","units":["INST"]}]}`,
-			`{"units":[{"id":"BIO","name":"Biology"},{"id":"GONE"},{"id":"INST","name":"Institute","name_de":"Institut"}],` +
-				`"in":["BIO","INST","GONE"],"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},` +
+			`{"units":[{"id":"BIO","name":"Biology"},{"id":"GONE"},` +
+				`{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["BIO","INST","GONE"],` +
+				`"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},` +
 				`{"id":"bob","name":"Bobson"}],"by_author":"ext"}`},
 		{"units stored beside those of persons", rules.ViewActivities,
 			`{"units":["INST"],"editors":[{"user":"bob","units":["BIO"]}]}`,
@@ -184,12 +186,12 @@ func TestMake(t *testing.T) {
 			`{"public":true,"name":"MOTH","title":"Moths","contact":"bob","supervisor":["eve","ann"],` +
 				`"scholar":{"user":"bob","units":["INST"]}}`,
 			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],"persons":[{"id":"bob",` +
-				`"name":"Bobson"},{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],` +
-				`"by_title":"moths","by_author":"bobson"}`},
+				`"name":"Bobson"},{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],` +
+				`"projects":[` + moths + `],"by_title":"moths","by_author":"bobson"}`},
 		{"units of a project's persons", rules.ViewProjects,
 			`{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"eve","units":["INST","SECRET"]}]}`,
-			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],"projects":[` + moths + `],` +
-				`"by_title":"moths"}`},
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"],` +
+				`"projects":[` + moths + `],"by_title":"moths"}`},
 		{"a project by chance", rules.ViewProjects, `{"public":"true","name":"MOTH"}`, ``},
 		{"an event", rules.ViewEvents, `{"type":"conference","participants":["ann","eve"]}`,
 			`{"type":"conference","persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}]}`},

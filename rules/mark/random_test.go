@@ -14,7 +14,8 @@ import (
 
 // names are the fields that marks depend on, and another one.
 var names = []string{"_id", "id", "year", "start", "start_date", "type", "subtype", "units", "unit", "parent", "end", "authors", "editors",
-	"persons", "participants", "user", "username", "first", "last", "orcid", "projects", "name", "name_de", "title", "topics", "catalog", "other"}
+	"supervisors", "persons", "participants", "contact", "user", "username", "first", "last", "orcid", "projects",
+	"name", "name_de", "title", "topics", "catalog", "other"}
 
 // value returns a value of any type, as hostile as a well-formed record can be.
 func value(r *rand.Rand, depth int) any {

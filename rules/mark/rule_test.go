@@ -32,8 +32,8 @@ func TestPortal(t *testing.T) {
 			`ann bob cid dee`, `ann dee`},
 		{"editors of a publication", rules.ViewActivities,
 			`{"type":"publication","subtype":"article","editors":[{"user":"bob"}]}`, `bob`, `bob`},
-		{"supervisors of others", rules.ViewActivities, `{"type":"lecture","subtype":"article","editors":[{"user":"bob"}],` +
-			`"supervisors":[{"user":"cid"},{"user":"dee"}]}`, `bob cid dee`, `dee`},
+		{"supervisors of others", rules.ViewActivities, `{"type":"lecture","subtype":"article",` +
+			`"editors":[{"user":"bob"}],"supervisors":[{"user":"cid"},{"user":"dee"}]}`, `bob cid dee`, `dee`},
 		{"a member of a unit", rules.ViewPersons, `{"username":"ann","units":[{"unit":"LAB"}]}`, `in LAB`, `in LAB`},
 		{"who has left", rules.ViewPersons, `{"username":"ann","is_active":false,"units":[{"unit":"LAB"}]}`, `in LAB`, `in nothing`},
 		{"who has left, by a number", rules.ViewPersons, `{"username":"ann","is_active":0,"units":[{"unit":"LAB"}]}`, `in LAB`, `in nothing`},

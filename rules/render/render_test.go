@@ -159,8 +159,10 @@ func TestPersons(t *testing.T) {
 func TestUsersAndOptions(t *testing.T) {
 	r := defaultRules(t)
 	doc := activity(t, `{"authors": [{"last": "A", "user": "a", "ours": true}, {"last": "B", "user": null}, {"last": "A", "user": "a"}, {"user": "x"}, {"last": "D", "user": ""}],
-		"editors": [{"last": "C", "user": "c"}, {"last": "A", "user": "a"}, {"last": "E", "user": 5}, {"last": "F", "user": ".."}],
-		"supervisors": {"last": "G", "user": "g"}, "persons": [{"user": "x"}, {"user": "p"}], "organizers": [{"user": "o"}],
+		"editors": [{"last": "C", "user": "c"}, {"last": "A", "user": "a"}, {"last": "E", "user": 5},
+			{"last": "F", "user": ".."}],
+		"supervisors": {"last": "G", "user": "g"}, "persons": [{"user": "x"}, {"user": "p"}],
+		"organizers": [{"user": "o"}],
 		"units": "ONE"}`)
 	got, err := fresh(r, doc, render.Options{Affiliated: []string{"ours"}})
 	if err != nil {
