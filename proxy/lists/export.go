@@ -2,6 +2,7 @@ package lists
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"iter"
@@ -157,9 +158,9 @@ func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
-		"year", "date", "end", "authors", "editors", "supervisors", "title", "container",
+		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
-		"units", "orcid", "project", "tags", "open_access",
+		"units", "orcid", "project", "tags", "open_access", "number", "status", "supervisors",
 	})
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
@@ -169,10 +170,10 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 			orcids := orcidsOf(e.Doc(), it)
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
-				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), names(it.Supervisors),
-				it.Text, it.Container, it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN,
-				it.URL, it.page, units, orcids, entries(e.Doc(), "projects", "id"),
-				strings.Join(it.Keywords, "; "), it.OA,
+				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
+				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
+				units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
+				cmp.Or(it.Number, it.EID), it.Status, names(it.Supervisors),
 			})
 		}
 	})

@@ -50,6 +50,8 @@ type jsonItem struct {
 	Volume   string          `json:"volume"`
 	Issue    string          `json:"issue"`
 	Pages    string          `json:"pages"`
+	Number   string          `json:"number,omitempty"`
+	Status   string          `json:"status,omitempty"`
 	Date     string          `json:"date"`
 	DOI      string          `json:"doi"`
 	Abstract string          `json:"abstract"`
@@ -99,7 +101,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 		doc.Items = append(doc.Items, jsonItem{
 			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors, Year: json.RawMessage(cmp.Or(it.year, "null")),
 			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
-			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages, Date: it.Date.String(), DOI: it.DOI,
+			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages,
+			Number: cmp.Or(it.Number, it.EID), Status: it.Status, Date: it.Date.String(), DOI: it.DOI,
 			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
 			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects,
 		})

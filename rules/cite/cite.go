@@ -60,6 +60,7 @@ type Item struct {
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 
 	Number string // of a report or a patent
+	EID    string // the number of an article in a volume; Pages may be the same
 	// Status is what CSL calls a work that has not appeared yet, such as "in press", or "".
 	Status string
 

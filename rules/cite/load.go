@@ -71,7 +71,7 @@ type work struct {
 // counts. The names of the variables in files are the names of the fields here in small letters.
 type fields struct {
 	Title, Name, Authors, Editors, Supervisors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume,
-	Issue, Pages, Publisher, Place, Edition, Event, Degree, Number, Version, PMID, ISBN, ISSN, Language, Abstract,
+	Issue, Pages, Publisher, Place, Edition, Event, Degree, Number, EID, Version, PMID, ISBN, ISSN, Language, Abstract,
 	Keywords, Licence, PDF, Funder, Grant []int
 }
 

@@ -70,10 +70,18 @@ func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
 	it.Event, it.HTML.Event = it.marked(f.Event)
 	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), pages.Read(it.text(f.Pages))
 	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
-	it.Number = it.text(f.Number)
+	it.Number, it.EID = it.text(f.Number), it.text(f.EID)
 	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
 	it.identifiers(f)
 	it.readAbstract(f.Abstract)
+}
+
+// articleNumber returns the number of an article, unless it stands for its pages.
+func (it *Item) articleNumber() string {
+	if it.EID == "" || it.Pages == pages.Read(it.EID) {
+		return ""
+	}
+	return it.EID
 }
 
 // identifiers sets the work's identifiers, and its address.

@@ -38,6 +38,27 @@ func TestStatus(t *testing.T) {
 	assert.Empty(t, it.Status, "of a project")
 }
 
+// TestArticleNumber: an article that has both pages and a number has both in the formats that know the number.
+func TestArticleNumber(t *testing.T) {
+	for _, tt := range []struct{ row, pages, eid, written string }{
+		{`"pages": "1-9", "article_number": "e0123456"`, "1-9", "e0123456", "e0123456"},
+		{`"pages": "", "article-number": 104512`, "104512", "104512", ""},
+		{`"eid": "e7"`, "e7", "e7", ""},
+		{`"pages": "pp. 12", "eid": "12"`, "12", "12", ""},
+		{`"pages": "1-9"`, "1-9", "", ""},
+	} {
+		it := read(t, rules.ViewActivities,
+			`{"_id": 1, "type": "publication", "subtype": "article", "title": "Moths", "issue": 4, `+tt.row+`}`)
+		assert.Equal(t, [2]string{tt.pages, tt.eid}, [2]string{it.Pages, it.EID}, tt.row)
+		assert.Equal(t, [4]string{tt.written, tt.written, tt.written, "4"}, [4]string{
+			field(string(cite.AppendBibTeX(nil, it, false)), "  eid = {", "}"),
+			field(string(cite.AppendRIS(nil, it)), "C7  - ", "\r"),
+			field(string(cite.AppendCSL(nil, it)), `"number":"`, `"`),
+			field(string(cite.AppendBibTeX(nil, it, false)), "  number = {", "}"),
+		}, tt.row)
+	}
+}
+
 // TestNumber: reports and patents have their number in every format that knows one.
 func TestNumber(t *testing.T) {
 	for _, tt := range []struct{ row, number, ld, meta string }{

@@ -1,0 +1,48 @@
+package lists_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestNumberAndStatus: JSON and CSV have the number of a report, a patent or an article, and the status of a work that
+// has not appeared yet.
+func TestNumberAndStatus(t *testing.T) {
+	const work = `"type": "publication", "title": "Zyx moths", "year": 2021, `
+	s := withRecords(t, map[string][]string{"activities": {
+		`{"_id": "report", ` + work + `"subtype": "report", "report_number": "TR-2021/7"}`,
+		`{"_id": "patent", ` + work + `"subtype": "patent", "patent_number": "EP 1 234 567 B1"}`,
+		`{"_id": "article", ` + work + `"subtype": "article", "article_number": "e0123456", "pages": "1-9"}`,
+		`{"_id": "pageless", ` + work + `"subtype": "article", "article-number": 104512, "status": "in press"}`,
+		`{"_id": "plain", ` + work + `"subtype": "article", "pages": "1-9", "issue": 3}`,
+	}})
+	var list struct{ Items []map[string]any }
+	if err := json.Unmarshal(s.Get("/lists/activities.json?q=zyx").Body, &list); err != nil {
+		t.Fatal(err)
+	}
+	table, err := csv.NewReader(strings.NewReader(string(s.Get("/lists/activities.csv?q=zyx").Body))).ReadAll()
+	if err != nil || len(table) != 6 || len(list.Items) != 5 {
+		t.Fatalf("%d items, %d rows, %v", len(list.Items), len(table), err)
+	}
+	if got := strings.Join(table[0][len(table[0])-3:], " "); got != "open_access number status" {
+		t.Errorf("the table ends in %s", got)
+	}
+	want := map[string][2]any{
+		"report": {"TR-2021/7", nil}, "patent": {"EP 1 234 567 B1", nil}, "article": {"e0123456", nil},
+		"pageless": {"104512", "in press"}, "plain": {nil, nil},
+	}
+	for _, it := range list.Items {
+		if got := [2]any{it["number"], it["status"]}; got != want[it["id"].(string)] {
+			t.Errorf("%s has %v", it["id"], got)
+		}
+	}
+	for _, row := range table[1:] {
+		for i, value := range want[row[0]] {
+			if got := row[len(row)-2+i]; value == nil && got != "" || value != nil && got != value {
+				t.Errorf("the table's %s has %q, want %v", row[0], got, value)
+			}
+		}
+	}
+}
