@@ -258,7 +258,7 @@ func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	use(it)
 }
 
-// Words calls add for each text by which search finds a row: title, persons, keywords, venue and year.
+// Words calls add for each text by which search finds a row: title, persons, keywords, venue, year and numbers.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
@@ -278,5 +278,6 @@ func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 		if it.Date.Year > 0 {
 			add(strconv.Itoa(it.Date.Year), false)
 		}
+		it.numberWords(func(word string) { add(word, false) })
 	})
 }

@@ -226,10 +226,13 @@ func word(value string) (string, *rules.Error) {
 	return key, nil
 }
 
-// words accepts words separated by any white space, or a DOI or an ORCID in any form.
+// words accepts words separated by any white space, or a DOI, an ORCID, an ISBN, an ISSN or a PMID in any form.
 func words(value string) (string, *rules.Error) {
-	if name := cmp.Or(DOI(value), identifier.FindORCID(value)); name != "" {
+	if name := cmp.Or(DOI(value), identifier.FindORCID(value), identifier.FindNumber(value)); name != "" {
 		return text(name)
+	}
+	if pmid := identifier.FindPMID(value); pmid != "" {
+		return "PMID " + pmid, nil
 	}
 	all := strings.Fields(value)
 	if len(all) > maxWords {

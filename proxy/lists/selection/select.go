@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
+	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
@@ -83,10 +84,23 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if orcid := identifier.FindORCID(words); orcid != "" {
 		return filter.OneOf(mark.ORCID, orcid)
 	}
-	if terms := fold.Terms(words); len(terms) > 0 {
+	if terms := termsOf(words); len(terms) > 0 {
 		m.searches = append(m.searches, terms)
 	}
 	return nil
+}
+
+// termsOf returns the terms of words to search. Those that end in a year, or name a PMID, are complete: many numbers
+// begin with the digits of others.
+func termsOf(words string) []string {
+	if pmid := identifier.FindPMID(words); pmid != "" {
+		return []string{cite.WordOfPMID(pmid), ""}
+	}
+	terms := fold.Terms(words)
+	if n := len(terms); n > 0 && len(terms[n-1]) == len("2021") && strings.Trim(terms[n-1], "0123456789") == "" {
+		terms = append(terms, "")
+	}
+	return terms
 }
 
 // ofList returns the filter for the rows of the list, or of an item's page, that lists show.
