@@ -10,7 +10,7 @@
 // and HTTP, and years as catalogues write them ("c2021", "[2021]", "2021a"). Of a range the start counts. Where a text
 // can mean several days, Read returns what all meanings have in common: 01/02/2021 is of 2021, 13/02/2021 is a day, and
 // 2010/11 may be two years, while 2010-11 is a month, as in ISO 8601. A week, a quarter, a season, a term and the
-// number of a day in the year give the year alone.
+// number of a day in the year give the year alone. "n.d.", "o. J." and "forthcoming" are no dates.
 //
 // All functions are pure, take constant time and never panic.
 package date
@@ -43,12 +43,45 @@ func New(year, month, day int) Date {
 	return Date{year, month, day}
 }
 
-// Read reads a stored date: a year as a number, a text, a BSON date, {year, month, day}.
+// Read reads a stored date: a year as a number, a text, a BSON date, {year, month, day}, or a date of CSL-JSON.
 func Read(v bson.RawValue, zone *time.Location) Date {
-	if v.Type == bson.TypeEmbeddedDocument {
-		return scalar(raw.Get(v.Value, "year"), zone).With(raw.Get(v.Value, "month"), raw.Get(v.Value, "day"))
+	if v.Type != bson.TypeEmbeddedDocument {
+		return scalar(v, zone)
 	}
-	return scalar(v, zone)
+	if issued := raw.Get(v.Value, "issued"); issued.Type == bson.TypeEmbeddedDocument {
+		v = issued
+	} else if issued.Type != 0 {
+		return scalar(issued, zone)
+	}
+	d := scalar(raw.Get(v.Value, "year"), zone).With(raw.Get(v.Value, "month"), raw.Get(v.Value, "day"))
+	if d.Year == 0 {
+		d = parts(raw.Get(v.Value, "date-parts"), zone)
+	}
+	for _, name := range [...]string{"raw", "literal"} {
+		if d.Year == 0 {
+			d = scalar(raw.Get(v.Value, name), zone)
+		}
+	}
+	return d
+}
+
+// parts reads the date-parts of CSL-JSON, [[2021, 8, 1]]: of a range, its start. The outer array may be missing.
+func parts(v bson.RawValue, zone *time.Location) Date {
+	if first := element(v, 0); first.Type == bson.TypeArray {
+		v = first
+	}
+	return scalar(element(v, 0), zone).With(element(v, 1), element(v, 2))
+}
+
+// element returns an element of an array, or nothing.
+func element(v bson.RawValue, i int) bson.RawValue {
+	for e := range raw.Elements(v) {
+		if i == 0 {
+			return e
+		}
+		i--
+	}
+	return bson.RawValue{}
 }
 
 // With completes a year by a stored month and day. The month may be a name. A date that has a month stays.
