@@ -49,18 +49,20 @@ func find(citation string, persons []Person) (best list) {
 		if len(best.found) == len(persons) {
 			break
 		}
-		first := form.Text(persons[0])
-		for at := 0; first != "" && len(best.found) < len(persons); {
-			next := strings.Index(t.text[at:], first)
-			if next < 0 {
-				break
+		for _, first := range spellings(form, persons[0]) {
+			for at := 0; first != "" && len(best.found) < len(persons); {
+				next := strings.Index(t.text[at:], first)
+				if next < 0 {
+					break
+				}
+				l := list{citation: citation, persons: persons, form: form}
+				l.read(t, at+next)
+				alone := len(l.found) == 1 && len(persons) > 1 && l.rest == 0
+				if !alone && len(l.found) > len(best.found) {
+					best = l
+				}
+				at += next + len(first)
 			}
-			l := list{citation: citation, persons: persons, form: form}
-			l.read(t, at+next)
-			if alone := len(l.found) == 1 && len(persons) > 1 && l.rest == 0; !alone && len(l.found) > len(best.found) {
-				best = l
-			}
-			at += next + len(first)
 		}
 	}
 	return best
@@ -69,12 +71,13 @@ func find(citation string, persons []Person) (best list) {
 // read reads the list that begins at an offset of a text.
 func (l *list) read(t *text, at int) {
 	for i, last := 0, at; i < len(l.persons); {
-		name := l.form.Text(l.persons[i])
-		end := at + len(name)
-		if name == "" || !t.has(at, name) {
+		all := spellings(l.form, l.persons[i])
+		n := slices.IndexFunc(all, func(name string) bool { return name != "" && t.has(at, name) })
+		if n < 0 {
 			l.cut = i > 1 && strings.TrimSpace(t.text[last:at]) == ""
 			return
 		}
+		end := at + len(all[n])
 		if strings.Contains(l.citation[t.from[at]:t.to[end-1]], "<") { // the name begins or ends in another element
 			return
 		}
