@@ -7,7 +7,8 @@
 //   - A suffix (Jr., Sr., Junior, III …) may stand in a field of its own, after the family name, after the given name,
 //     or between both as in BibTeX. Particles belong to the family name if they are stored with it.
 //   - A text may name several persons: separated by semicolons, by "and" as in BibTeX, or by commas as in reference
-//     lists, if each part can only be a person.
+//     lists, if each part can only be a person. Whole names, "Ada Quill and Bo Fern", are persons if each has two words
+//     and none that organisations, places and fields have in their names; a text that may be one name stays whole.
 //   - "et al.", "and others" and the like are no person. They say that a list is not complete.
 //   - Academic titles, degrees, e-mail addresses and footnote signs are no parts of names.
 //   - Initials are the first letters of the parts of a given name. Names in Chinese, Japanese or Korean script have

@@ -65,10 +65,20 @@ func eachOf(text string, add func(Person)) (others bool) {
 	if strings.IndexByte(text, ';') < 0 {
 		return eachPart(text, add)
 	}
-	for _, one := range splitSemicolons(text) {
+	parts := splitSemicolons(text)
+	for i, one := range parts {
 		for _, link := range [...]string{"and ", "und ", "& "} {
 			one = strings.TrimPrefix(one, link)
 		}
+		parts[i] = one
+	}
+	if all := wholeNames(parts); all != nil {
+		for _, p := range all {
+			add(p)
+		}
+		return false
+	}
+	for _, one := range parts {
 		others = eachPart(one, add) || others
 	}
 	return others
@@ -147,7 +157,11 @@ func several(text string) (all []Person) {
 	if persons == len(parts) || persons >= 2 && persons >= len(parts)-1 {
 		return all
 	}
-	return listed(append(split(strings.Join(parts[:len(parts)-1], ","), ","), parts[len(parts)-1]))
+	all = listed(append(split(strings.Join(parts[:len(parts)-1], ","), ","), parts[len(parts)-1]))
+	if all == nil && !strings.Contains(text, " y ") && !strings.Contains(text, " e ") { // are in family names, too
+		all = wholeNames(parts)
+	}
+	return all
 }
 
 // divideInitials divides a name that begins with initials after all of them.

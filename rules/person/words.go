@@ -80,6 +80,43 @@ var (
 	functions = setOf("of for the and und für & on")
 )
 
+// Words that names of persons do not have in general, while names of organisations, places and fields do.
+var (
+	articles   = setOf("by the a an der die das den ein eine le la les un une el los las il lo gli")
+	impersonal = setOf(`
+		abteilung advisors africa african agriculture air airlines america american analytics animal applied
+		art arts asia asian assessment asset assets associated ausschuss australia australian austria austrian
+		authorities auto bahn bank banking bayerische bayerisches behavior behaviour behavioural bereich
+		berliner bibliothek biodiversity bioinformatics biomedical board botanic botanical botanischer britain
+		british business campus canada canadian cancer capital care change chemistry child children's china
+		chinese citizens city civil climate clinic clinical clinics cognitive commerce communications community
+		computer computing conference consultants consulting consumer corporate country county court crafts
+		creative cultural culture data deutsche deutscher deutsches development digital disease district domain
+		dutch earth east eastern economic economics economy electric energie energy engineering engineers
+		environment environmental ernährung europe european europäische europäischer europäisches experimental
+		fach fachbereich farming federal film finance financial fisheries food forest forestry forests france
+		french friends garden gardens garten gas gemeinde genetic genetics genomics german germany global
+		governance government green growth guild health heritage high higher hills historical historisches
+		history holding holdings home house housing human humanities imaging india indian industrial industries
+		industry informatics insurance intelligence international internationale internationales investment
+		investments island islands italian italy japan japanese journal justice kingdom klima kultur lab labor
+		labour labs land landes landesanstalt language languages law learning library life linguistics
+		literature logistics management manufacturing marine maritime market marketing markets materials
+		mathematics mechanics media medical medicine medien medizin memorial molecular music national nationale
+		nationaler nationales nations natur natural nature naturschutz new news nord north northern ocean open
+		paper parks partner partners pharma pharmaceutical pharmaceuticals pharmacy philosophy physics planning
+		plant plants policy political politics port practice press professional property psychiatry public
+		publications publisher publishers publishing regional relations research researchers resource resources
+		royal rural russia russian safety saint san sankt saudi schools science sciences scientific scientists
+		service social software soil solar solutions sons south southern space spain spanish special species
+		staatliche staatliches stadt standards state states statistics strategic strategies strategy student
+		students studies studios städtische städtisches supply support survey surveys sustainability
+		sustainable swiss switzerland system systems süd teachers technical technisches technologies television
+		theory therapeutics therapy tourism town trade training transport travel treasury treatment trust
+		trustees umwelt unit united universities urban utilities verkehr verwaltung veterinary water waters
+		welfare werke west western wild women's workshop world youth zoo zoological`)
+)
+
 // particles begin a family name in a whole name with the given name first.
 var particles = setOf("van von vom vander de der den del della di da dal dos du la le les ten ter te zu zum zur af " +
 	"av bin ibn al el")
