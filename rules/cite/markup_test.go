@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vitrine/rules/cite"
+	"vitrine/rules/cite/citetest"
 )
 
 // TestMarkup: markup in titles, venues and abstracts keeps its meaning in formats that have it, and leaves words in
@@ -47,12 +48,12 @@ func TestMarkup(t *testing.T) {
 		builtIn(t).Read(doc(t, `{"title": "`+tt.title+`", `+record), &it)
 		assert.Equal(t, tt.words, it.Text)
 		assert.Equal(t, tt.html, it.Title)
-		e, err := readBibTeX(string(cite.AppendBibTeX(nil, &it, false)))
+		e, err := citetest.ReadBibTeX(string(cite.AppendBibTeX(nil, &it, false)))
 		require.NoError(t, err)
-		assert.Equal(t, tt.bibtex, e.fields["title"])
-		assert.Equal(t, `Proc. \textit{Owl} Soc. \textbf{B}`, e.fields["journal"])
+		assert.Equal(t, tt.bibtex, e.Fields["title"])
+		assert.Equal(t, `Proc. \textit{Owl} Soc. \textbf{B}`, e.Fields["journal"])
 		assert.Equal(t, `Moths (\textit{Agrotis}) fly at 5\textless{}x\textless{}9 lux. Second \& last.`,
-			e.fields["abstract"])
+			e.Fields["abstract"])
 		csl := string(cite.AppendCSL(nil, &it))
 		assert.Contains(t, csl, `"title":"`+tt.csl+`"`)
 		assert.Contains(t, csl, `"container-title":"Proc. <i>Owl</i> Soc. <b>B</b>"`)

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vitrine/rules/cite"
+	"vitrine/rules/cite/citetest"
 )
 
 // values are texts that contain syntax of some format.
@@ -105,16 +106,16 @@ func blanks(s string) string {
 
 func checkBibTeX(t require.TestingT, it *cite.Item, latex bool) {
 	src := string(cite.AppendBibTeX(nil, it, latex))
-	e, err := readBibTeX(src)
+	e, err := citetest.ReadBibTeX(src)
 	require.NoError(t, err, src)
 	form := func(s string) string { return s }
 	if latex {
 		form = norm.NFC.String
 	}
-	require.Equal(t, it.Key, e.key)
-	require.Equal(t, form(it.Text), form(blanks(tex(e.fields["title"]))), src)
-	require.Equal(t, yearText(it), e.fields["year"])
-	names := readNames(e.fields["author"])
+	require.Equal(t, it.Key, e.Key)
+	require.Equal(t, form(it.Text), form(blanks(citetest.Text(e.Fields["title"]))), src)
+	require.Equal(t, yearText(it), e.Fields["year"])
+	names := citetest.ReadNames(e.Fields["author"])
 	if len(it.Authors) == 0 {
 		names = nil
 	} else if it.MoreAuthors {

@@ -1,4 +1,5 @@
-package cite_test
+// Package citetest reads what package cite writes, for tests. It reads strictly: what it does not expect is an error.
+package citetest
 
 import (
 	"errors"
@@ -8,22 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// entry is an entry of BibTeX as a strict reader parses it: values are still TeX, without the
-// braces around them.
-type entry struct {
-	kind, key string
-	fields    map[string]string
+// Entry is an entry of BibTeX: values are still TeX, without the braces around them.
+type Entry struct {
+	Kind, Key string
+	Fields    map[string]string
 }
 
-// readBibTeX reads one entry in the form that AppendBibTeX writes.
-func readBibTeX(src string) (entry, error) {
-	e := entry{fields: make(map[string]string)}
+// ReadBibTeX reads one entry in the form that cite.AppendBibTeX writes.
+func ReadBibTeX(src string) (Entry, error) {
+	e := Entry{Fields: make(map[string]string)}
 	head, rest, ok := strings.Cut(src, ",\n")
 	kind, key, ok2 := strings.Cut(head, "{")
 	if !ok || !ok2 || !strings.HasPrefix(kind, "@") {
 		return e, errors.New("no head")
 	}
-	e.kind, e.key = kind[1:], key
+	e.Kind, e.Key = kind[1:], key
 	for rest != "}\n" {
 		name, value, ok := strings.Cut(rest, " = ")
 		if !ok || !strings.HasPrefix(name, "  ") {
@@ -34,9 +34,9 @@ func readBibTeX(src string) (entry, error) {
 			if end = closing(value); end < 0 {
 				return e, fmt.Errorf("unbalanced: %q", value)
 			}
-			e.fields[name[2:]] = value[1 : end-1]
+			e.Fields[name[2:]] = value[1 : end-1]
 		} else {
-			e.fields[name[2:]] = value[:end]
+			e.Fields[name[2:]] = value[:end]
 		}
 		if rest, ok = strings.CutPrefix(value[end:], ",\n"); !ok {
 			return e, fmt.Errorf("no end of field at %q", value[end:])
@@ -62,15 +62,15 @@ func closing(s string) int {
 	return -1
 }
 
-// readNames splits a list of names and returns each as family name, suffix and given name.
-func readNames(s string) (names [][3]string) {
+// ReadNames splits a list of names and returns each as family name, suffix and given name.
+func ReadNames(s string) (names [][3]string) {
 	for _, name := range splitOutside(s, " and ") {
 		parts := splitOutside(name, ", ")
 		if len(parts) < 3 {
 			parts = append([]string{parts[0], ""}, parts[1:]...)
 		}
 		parts = append(parts, "")
-		names = append(names, [3]string{tex(parts[0]), tex(parts[1]), tex(parts[2])})
+		names = append(names, [3]string{Text(parts[0]), Text(parts[1]), Text(parts[2])})
 	}
 	return names
 }
@@ -96,8 +96,10 @@ func splitOutside(s, separator string) (parts []string) {
 // commands are LaTeX commands and the texts they stand for.
 var commands = func() map[string]string {
 	table := map[string]string{
-		"textbackslash": `\`, "textasciicircum": "^", "textasciitilde": "~", "textbraceleft": "{", "textbraceright": "}",
-		"textless": "<", "textgreater": ">", "textbar": "|", "textit": "", "textbf": "", "textsubscript": "", "textsuperscript": "",
+		"textbackslash": `\`, "textasciicircum": "^", "textasciitilde": "~", "textbraceleft": "{",
+		"textbraceright": "}",
+		"textless":       "<", "textgreater": ">", "textbar": "|", "textit": "", "textbf": "",
+		"textsubscript": "", "textsuperscript": "",
 	}
 	words := strings.Fields(symbols)
 	for i := 0; i < len(words); i += 2 {
@@ -107,23 +109,25 @@ var commands = func() map[string]string {
 }()
 
 // symbols are commands and the characters they stand for.
-const symbols = `ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł L Ł dj đ DJ Đ dh ð DH Ð th þ TH Þ i ı ng ŋ NG Ŋ textendash – textemdash — textquoteleft ‘ ` +
-	`textquoteright ’ textquotedblleft “ textquotedblright ” quotesinglbase ‚ quotedblbase „ guillemotleft « guillemotright » ` +
-	`guilsinglleft ‹ guilsinglright › textellipsis … textexclamdown ¡ textquestiondown ¿ textsection § textparagraph ¶ textdagger † ` +
-	`textdaggerdbl ‡ textbullet • textperiodcentered · textcopyright © textregistered ® texttrademark ™ textsterling £ texteuro € ` +
-	`textdegree ° textpm ± texttimes × textdiv ÷ leq ≤ geq ≥ neq ≠ approx ≈ infty ∞ textrightarrow → textleftarrow ← leftrightarrow ↔ ` +
-	`in ∈ surd √ sum ∑ partial ∂ textmu µ alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ` +
-	`ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ ` +
-	`Omega Ω`
+const symbols = `ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł L Ł dj đ DJ Đ dh ð DH Ð th þ TH Þ i ı ng ŋ NG Ŋ textendash –
+textemdash — textquoteleft ‘ textquoteright ’ textquotedblleft “ textquotedblright ” quotesinglbase ‚
+quotedblbase „ guillemotleft « guillemotright » guilsinglleft ‹ guilsinglright › textellipsis …
+textexclamdown ¡ textquestiondown ¿ textsection § textparagraph ¶ textdagger † textdaggerdbl ‡
+textbullet • textperiodcentered · textcopyright © textregistered ® texttrademark ™ textsterling £
+texteuro € textdegree ° textpm ± texttimes × textdiv ÷ leq ≤ geq ≥ neq ≠ approx ≈ infty ∞ textrightarrow →
+textleftarrow ← leftrightarrow ↔ in ∈ surd √ sum ∑ partial ∂ textmu µ alpha α beta β gamma γ delta δ
+epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ
+phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω`
 
 // accents are the combining characters of the accents of LaTeX.
 var accents = map[string]string{
-	"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", `"`: "\u0308", "r": "\u030a", "v": "\u030c", "c": "\u0327", "k": "\u0328",
+	"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", `"`: "\u0308", "r": "\u030a", "v": "\u030c",
+	"c": "\u0327", "k": "\u0328",
 	".": "\u0307", "=": "\u0304", "u": "\u0306", "H": "\u030b", "d": "\u0323", "b": "\u0331",
 }
 
-// tex returns the text that TeX would print.
-func tex(s string) string {
+// Text returns the text that TeX would print.
+func Text(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -139,14 +143,14 @@ func tex(s string) string {
 			out.WriteString("\u00a0")
 		case '\\':
 			n := 1
-			for letter := s[i] | 0x20; letter >= 'a' && letter <= 'z' && i+n < len(s) && (s[i+n]|0x20 >= 'a' && s[i+n]|0x20 <= 'z'); {
+			for isLetter(s[i]) && i+n < len(s) && isLetter(s[i+n]) {
 				n++
 			}
 			name := s[i : i+n]
 			i += n
 			if mark, ok := accents[name]; ok && i < len(s) && s[i] == '{' {
 				end := i + closing(s[i:])
-				out.WriteString(norm.NFC.String(tex(s[i:end]) + mark))
+				out.WriteString(norm.NFC.String(Text(s[i:end]) + mark))
 				i = end
 			} else if text, ok := commands[name]; ok {
 				out.WriteString(text)
@@ -156,7 +160,8 @@ func tex(s string) string {
 				out.WriteString("unknown command \\" + name)
 			}
 		default:
-			if i < len(s) && s[i] == c && strings.IndexByte("-'`,", c) >= 0 || i < len(s) && s[i] == '`' && (c == '?' || c == '!') {
+			twice := i < len(s) && s[i] == c && strings.IndexByte("-'`,", c) >= 0
+			if twice || i < len(s) && s[i] == '`' && (c == '?' || c == '!') {
 				out.WriteString("ligature")
 			}
 			out.WriteByte(c)
@@ -164,3 +169,5 @@ func tex(s string) string {
 	}
 	return out.String()
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
