@@ -195,6 +195,11 @@ func checkCOinS(t require.TestingT, it *cite.Item) {
 	query, err := url.ParseQuery(html.UnescapeString(src))
 	require.NoError(t, err)
 	require.Equal(t, it.Text, query.Get("rft.atitle")+query.Get("rft.title")+bookTitle(it, query))
+	for name, values := range query { // readers take the first or the last
+		if name != "rft.au" && name != "rft.creator" {
+			require.Len(t, values, 1, name)
+		}
+	}
 }
 
 // bookTitle is the title of a book; rft.btitle is the container of a chapter.
