@@ -66,7 +66,8 @@ var mayImport = map[string]string{
 	"rules/pcre":     "",
 	"rules/person":   "rules/markup rules/raw",
 	"rules/raw":      "",
-	"rules/render":   "rules/date rules/identifier rules/label rules/markup rules/person rules/raw rules/yamlfile",
+	"rules/render": "rules/date rules/identifier rules/label rules/markup rules/pages rules/person rules/raw " +
+		"rules/yamlfile",
 	"rules/similar":  "rules/parallel",
 	"rules/spectrum": "rules/ejson rules/raw",
 	"rules/units":    "rules/date rules/ejson rules/raw",

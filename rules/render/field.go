@@ -8,6 +8,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
+	"vitrine/rules/pages"
 	"vitrine/rules/raw"
 )
 
@@ -119,6 +120,18 @@ func scalarField(s source) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), appendPlain) }}
 }
 
+// pagesField is pages as they are stored. It is empty if the text says that they are not known.
+func pagesField(s source) *field {
+	stored := scalarField(s)
+	return &field{write: func(p *page, dst []byte) []byte {
+		v := s.value(p)
+		if v.Type == bson.TypeString && pages.Read(markup.Plain(text(v))) == "" {
+			return dst
+		}
+		return stored.write(p, dst)
+	}}
+}
+
 // appendPlain appends the words of a stored text as HTML.
 func appendPlain(dst []byte, s string) []byte { return markup.AppendEscape(dst, markup.Plain(s)) }
 
@@ -194,7 +207,8 @@ func flagField(s source) *field {
 
 // derivedFields returns the fields that every rules file may name without declaring them.
 func (r *Rules) derivedFields() map[string]*field {
-	volume, issue, pages := scalarField(r.source("volume")), scalarField(r.source("issue")), scalarField(r.source("pages"))
+	volume, issue := scalarField(r.source("volume")), scalarField(r.source("issue"))
+	extent := pagesField(r.source("pages"))
 	return map[string]*field{
 		"id":         scalarField(source{slot: slotID}),
 		"authors":    personsField(source{slot: slotAuthors}),
@@ -204,14 +218,14 @@ func (r *Rules) derivedFields() map[string]*field {
 		"end_date":   dateField(source{slot: slotEnd}),
 		"volume":     volume,
 		"issue":      issue,
-		"pages":      pages,
+		"pages":      extent,
 		"type":       textField((*page).typeLabel),
 		"subtype":    textField((*page).subtypeLabel),
 		"year":       textField((*page).year),
 		"quarter":    {write: func(p *page, dst []byte) []byte { return p.span().appendQuarter(dst) }},
 		"date-range": {write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].span(dst, p.span(), p.lang) }},
 		// "12(3): 45-67", without empty parts.
-		"volume-issue-pages": join(": ", join("", volume, around("(", issue, ")")), pages),
+		"volume-issue-pages": join(": ", join("", volume, around("(", issue, ")")), extent),
 	}
 }
 

@@ -47,6 +47,8 @@ func TestKinds(t *testing.T) {
 		{"volume and pages", "{volume-issue-pages}", `{"volume": 1, "pages": "3-4"}`, "1: 3-4"},
 		{"issue alone", "{volume-issue-pages}", `{"issue": 2}`, "(2)"},
 		{"pages alone", "{volume-issue-pages}", `{"pages": "3-4"}`, "3-4"},
+		{"pages in a list", "{pages}", `{"pages": ["3–4", 7]}`, "3–4, 7"},
+		{"unknown pages", "{volume-issue-pages}", `{"volume": 1, "pages": "n/a-n/a"}`, "1"},
 		{"year of the record", "{year}", `{"year": "2020", "start_date": "2021-01-01"}`, "2020"},
 		{"year of the start", "{year}", `{"year": "soon", "start_date": "2021-01-01"}`, "2021"},
 		{"units", "{units}", `{"units": ["A", "B"]}`, "A, B"},
