@@ -17,20 +17,26 @@ type randomRecord struct {
 	n int
 }
 
-// record returns the n-th record of a seed. It does not depend on the others.
-func record(seed uint64, n int) bson.D {
+// record returns the n-th record of a seed, and its collection. It does not depend on the others.
+func record(seed uint64, n int) (collection string, d bson.D) {
 	r := randomRecord{rand.New(rand.NewPCG(seed, uint64(n))), n}
+	switch r.IntN(10) {
+	case 0:
+		return "projects", r.project()
+	case 1:
+		return "conferences", r.event()
+	}
+	return "activities", r.activity()
+}
+
+func (r randomRecord) activity() bson.D {
 	kind := kinds[r.IntN(len(kinds))]
 	d := bson.D{
-		{Key: "_id", Value: fmt.Sprintf("r%05d", n)}, {Key: "type", Value: kind[0]}, {Key: "subtype", Value: kind[1]},
+		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "type", Value: kind[0]}, {Key: "subtype", Value: kind[1]},
 		{Key: "title", Value: r.title()}, {Key: "authors", Value: r.authors()}, {Key: "units", Value: bson.A{"OWL"}},
 		{Key: "created", Value: "2024-05-01"},
 	}
-	add := func(probability float64, name string, value func() any) {
-		if r.Float64() < probability {
-			d = append(d, bson.E{Key: name, Value: value()})
-		}
-	}
+	add := r.adder(&d)
 	add(0.95, "year", func() any { return r.among(years) })
 	add(0.5, "month", func() any { return r.among(months) })
 	add(0.2, "day", func() any { return r.among(days) })
@@ -46,6 +52,40 @@ func record(seed uint64, n int) bson.D {
 	add(0.3, "keywords", func() any { return r.among(keywordForms) })
 	add(0.3, "open_access", func() any { return r.among(openForms) })
 	add(0.2, "epub", func() any { return r.among([]any{true, false, "1", nil}) })
+	return d
+}
+
+// adder returns a function that adds a field with a probability.
+func (r randomRecord) adder(d *bson.D) func(probability float64, name string, value func() any) {
+	return func(probability float64, name string, value func() any) {
+		if r.Float64() < probability {
+			*d = append(*d, bson.E{Key: name, Value: value()})
+		}
+	}
+}
+
+func (r randomRecord) project() bson.D {
+	d := bson.D{
+		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "name", Value: fmt.Sprintf("PROJECT-%d", r.n)},
+		{Key: "title", Value: r.title()}, {Key: "public", Value: true}, {Key: "status", Value: "approved"},
+		{Key: "units", Value: bson.A{"OWL"}}, {Key: "persons", Value: bson.A{bson.D{{Key: "user", Value: "aquill"},
+			{Key: "name", Value: "Ada Quill"}, {Key: "role", Value: "PI"}}}},
+	}
+	add := r.adder(&d)
+	add(0.8, "start_date", func() any { return r.among(dates) })
+	add(0.8, "end_date", func() any { return r.among(dates) })
+	add(0.3, "keywords", func() any { return r.among(keywordForms) })
+	return d
+}
+
+func (r randomRecord) event() bson.D {
+	d := bson.D{
+		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "title", Value: r.title()}, {Key: "units", Value: bson.A{"OWL"}},
+	}
+	add := r.adder(&d)
+	add(0.8, "start", func() any { return r.among(dates) })
+	add(0.8, "end", func() any { return r.among(dates) })
+	add(0.3, "location", func() any { return r.among(venues) })
 	return d
 }
 

@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,20 +174,20 @@ func readCSV(t *testing.T, body string) map[string]statement {
 
 // schemaItem is a work as schema.org describes it.
 type schemaItem struct {
-	Type                                   string `json:"@type"`
-	ID                                     string `json:"@id"`
-	Name, SameAs, DatePublished, StartDate string
-	PageStart, PageEnd, Pagination         string
-	Author, Performer                      []schemaPerson
-	NumberOfItems                          int
-	ItemListElement                        []struct{ Item schemaItem }
+	Type                                                 string `json:"@type"`
+	ID                                                   string `json:"@id"`
+	Name, SameAs, DatePublished, StartDate, FoundingDate string
+	PageStart, PageEnd, Pagination                       string
+	Author, Performer, Member                            []schemaPerson
+	NumberOfItems                                        int
+	ItemListElement                                      []struct{ Item schemaItem }
 }
 
 type schemaPerson struct{ Name, GivenName, FamilyName, HonorificSuffix string }
 
 func (i *schemaItem) statement() statement {
 	var names []string
-	for _, p := range append(i.Author, i.Performer...) {
+	for _, p := range slices.Concat(i.Author, i.Performer, i.Member) {
 		literal := p.Name
 		if p.FamilyName != "" {
 			literal = ""
@@ -194,9 +195,9 @@ func (i *schemaItem) statement() statement {
 		names = append(names, inverted(p.FamilyName, p.GivenName, p.HonorificSuffix, literal))
 	}
 	s := statement{
-		"title": i.Name, "year": yearOf(i.DatePublished + i.StartDate), "authors": strings.Join(names, " / "),
+		"title": i.Name, "year": yearOf(i.DatePublished + i.StartDate + i.FoundingDate), "authors": strings.Join(names, " / "),
 	}
-	if i.Type != "Event" { // which has no pages
+	if i.Type != "Event" && i.Type != "ResearchProject" { // which have no pages
 		s["pages"] = pagesFrom(i.PageStart, i.PageEnd) + hyphens(i.Pagination)
 	}
 	if address, ok := strings.CutPrefix(i.SameAs, "https://doi.org/"); ok {

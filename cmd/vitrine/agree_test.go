@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,8 +22,9 @@ import (
 // recordsEnv says how many random records TestRecordsAgree makes, by a seed that differs each time.
 const recordsEnv = "VITRINE_TEST_RECORDS"
 
-// TestRecordsAgree: of random records, all formats, pages, citations, feeds, searches, parameters and facets have the
-// same title, year, persons, pages and DOI, with the preset osiris and without, in zones east and west of UTC.
+// TestRecordsAgree: of random activities, projects and events, all formats, pages, citations, feeds, searches, parameters
+// and facets have the same title, year, persons, pages and DOI, with the preset osiris and without, in zones east and
+// west of UTC.
 func TestRecordsAgree(t *testing.T) {
 	count, seed := 200, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv(recordsEnv)); err == nil {
@@ -33,25 +33,30 @@ func TestRecordsAgree(t *testing.T) {
 	for _, tt := range []struct{ preset, zone string }{{"", "Asia/Tokyo"}, {"osiris", "America/New_York"}} {
 		t.Run(tt.zone, func(t *testing.T) {
 			t.Parallel()
-			a := &agreeing{t: t, seed: seed, records: map[string]bson.D{}, wrong: map[string]int{}}
-			var all []bson.D
-			for n := range count / 2 {
-				if tt.preset != "" {
-					n += count / 2
-				}
-				d := record(seed, n)
-				all = append(all, d)
-				a.records[d[0].Value.(string)] = d
+			from, to := 0, count/2
+			if tt.preset != "" {
+				from, to = to, count
 			}
-			a.running = serveRecords(t, tt.preset, tt.zone, all)
-			a.check()
-			a.facets()
+			records := map[string][]bson.D{}
+			for n := from; n < to; n++ {
+				collection, d := record(seed, n)
+				records[collection] = append(records[collection], d)
+			}
+			served := serveRecords(t, tt.preset, tt.zone, records)
+			for collection, view := range map[string]string{
+				"activities": "/lists/activities", "projects": "/lists/projects", "conferences": "/lists/events",
+			} {
+				a := newAgreeing(t, served, view, records[collection])
+				a.seed = seed
+				a.check()
+				a.facets()
+			}
 		})
 	}
 }
 
-// serveRecords serves activities with a preset in a zone, and the persons and units that they name.
-func serveRecords(t *testing.T, preset, zone string, activities []bson.D) *running {
+// serveRecords serves records by collection with a preset in a zone, and the persons and units that they name.
+func serveRecords(t *testing.T, preset, zone string, records map[string][]bson.D) *running {
 	t.Helper()
 	environ := []string{
 		"VITRINE_TIMEZONE=" + zone, "VITRINE_LISTS_PORTAL=false", "VITRINE_LISTS_BASE_URL=https://data.example",
@@ -64,21 +69,11 @@ func serveRecords(t *testing.T, preset, zone string, activities []bson.D) *runni
 		t.Fatal(err)
 	}
 	return runConfigured(t, cfg, func(r *running) {
-		r.put("activities", activities...)
+		for collection, all := range records {
+			r.put(collection, all...)
+		}
 		r.put("groups", bson.D{
 			{Key: "_id", Value: 1}, {Key: "id", Value: "OWL"}, {Key: "name", Value: "Owls &amp; Light"},
-		})
-		moment := func(month time.Month, year, day, hour int) bson.DateTime {
-			return bson.NewDateTimeFromTime(time.Date(year, month, day, hour, 0, 0, 0, time.UTC))
-		}
-		r.put("projects", bson.D{
-			{Key: "_id", Value: 1}, {Key: "name", Value: "LIGHT"}, {Key: "title", Value: "Light &amp; moths"},
-			{Key: "public", Value: true}, {Key: "status", Value: "approved"}, {Key: "units", Value: bson.A{"OWL"}},
-			{Key: "start_date", Value: moment(12, 2019, 31, 23)}, {Key: "end_date", Value: moment(12, 2022, 31, 23)},
-		})
-		r.put("conferences", bson.D{
-			{Key: "_id", Value: 1}, {Key: "title", Value: "Light at night"}, {Key: "units", Value: bson.A{"OWL"}},
-			{Key: "start", Value: moment(1, 2024, 1, 3)}, {Key: "end", Value: moment(1, 2024, 2, 3)},
 		})
 		r.put("persons", bson.D{
 			{Key: "_id", Value: 1}, {Key: "username", Value: "aquill"}, {Key: "first", Value: "Ada"},
@@ -91,11 +86,24 @@ func serveRecords(t *testing.T, preset, zone string, activities []bson.D) *runni
 type agreeing struct {
 	*running
 	t       *testing.T
+	view    string // the path of the list
 	seed    uint64
 	records map[string]bson.D
 	stored  map[string]string  // the words of stored citations, by id
 	items   map[string]*agreed // by id
 	wrong   map[string]int     // faults by kind
+}
+
+// newAgreeing returns the comparison of a list that has exactly some records.
+func newAgreeing(t *testing.T, served *running, view string, records []bson.D) *agreeing {
+	a := &agreeing{
+		t: t, running: served, view: view,
+		records: map[string]bson.D{}, stored: map[string]string{}, items: map[string]*agreed{}, wrong: map[string]int{},
+	}
+	for _, d := range records {
+		a.records[d[0].Value.(string)] = d
+	}
+	return a
 }
 
 // agreed is a record as the list's JSON has it.
@@ -164,7 +172,7 @@ func (a *agreeing) list(query string) (items map[string]*agreed, facets map[stri
 			Count int
 		}
 	}
-	parse(a.t, a.get("/lists/activities.json?"+query), &list)
+	parse(a.t, a.get(a.view+".json?"+query), &list)
 	items = map[string]*agreed{}
 	for _, it := range list.Items {
 		items[it.ID] = it
@@ -175,7 +183,6 @@ func (a *agreeing) list(query string) (items map[string]*agreed, facets map[stri
 // check compares all formats with the JSON of the list, which has all records.
 func (a *agreeing) check() {
 	const most = 40
-	a.items = map[string]*agreed{}
 	for part := range slices.Chunk(slices.Sorted(maps.Keys(a.records)), most) {
 		query := "ids=" + strings.Join(part, ",") + "&limit=" + strconv.Itoa(most)
 		items, _ := a.list(query)
@@ -185,9 +192,9 @@ func (a *agreeing) check() {
 		maps.Copy(a.items, items)
 		read := map[string]map[string]statement{}
 		for _, f := range formats {
-			read[f.suffix] = f.read(a.t, a.get("/lists/activities"+f.suffix+"?"+query))
+			read[f.suffix] = f.read(a.t, a.get(a.view+f.suffix+"?"+query))
 		}
-		prints := readHTML(a.t, a.get("/lists/activities.html?style=print&"+query))
+		prints := readHTML(a.t, a.get(a.view+".html?style=print&"+query))
 		for id, it := range items {
 			it.print = prints[it.Key]["citation"]
 			a.record(id, it, read)

@@ -1,5 +1,11 @@
 package main
 
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
 // recordCase is a record as publishers, reference managers and institutes deliver it, with what all formats must say.
 type recordCase struct {
 	fields string // of the record, as Extended JSON; the others are those of ordinary
@@ -245,8 +251,25 @@ var datedCases = []struct {
 	{`"year": {"$date": "2022-12-31T23:30:00Z"}`, [3]string{"2022-12-31", "2023-01-01", "2022-12-31"}},
 }
 
-// periodCases have the first and last day of the project and the event of serveRecords, by list and zone: UTC,
-// Europe/Berlin, America/New_York.
+// moment is a BSON date at a full hour of UTC.
+func moment(year int, month time.Month, day, hour int) bson.DateTime {
+	return bson.NewDateTimeFromTime(time.Date(year, month, day, hour, 0, 0, 0, time.UTC))
+}
+
+var (
+	projectOfCases = bson.D{
+		{Key: "_id", Value: "project"}, {Key: "name", Value: "LIGHT"}, {Key: "title", Value: "Light &amp; moths"},
+		{Key: "public", Value: true}, {Key: "status", Value: "approved"}, {Key: "units", Value: bson.A{"OWL"}},
+		{Key: "start_date", Value: moment(2019, 12, 31, 23)}, {Key: "end_date", Value: moment(2022, 12, 31, 23)},
+	}
+	eventOfCases = bson.D{
+		{Key: "_id", Value: "event"}, {Key: "title", Value: "Light at night"}, {Key: "units", Value: bson.A{"OWL"}},
+		{Key: "start", Value: moment(2024, 1, 1, 3)}, {Key: "end", Value: moment(2024, 1, 2, 3)},
+	}
+)
+
+// periodCases have the first and last day of projectOfCases and eventOfCases, by list and zone: UTC, Europe/Berlin,
+// America/New_York.
 var periodCases = map[string][3][2]string{
 	"/lists/projects": {{"2019-12-31", "2022-12-31"}, {"2020-01-01", "2023-01-01"}, {"2019-12-31", "2022-12-31"}},
 	"/lists/events":   {{"2024-01-01", "2024-01-02"}, {"2024-01-01", "2024-01-02"}, {"2023-12-31", "2024-01-01"}},

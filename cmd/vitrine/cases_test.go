@@ -60,17 +60,17 @@ func TestCases(t *testing.T) {
 		for _, preset := range []string{"", "osiris"} {
 			t.Run(strings.Trim(name+" "+preset, " "), func(t *testing.T) {
 				t.Parallel()
-				a := &agreeing{t: t, records: map[string]bson.D{}, stored: map[string]string{}, wrong: map[string]int{}}
+				stored := map[string]string{}
 				cases := make(map[string]recordCase)
 				var all []bson.D
 				add := func(id, base string, c recordCase) {
 					for _, rendered := range []bool{false, true} {
 						if rendered {
 							id += "-stored"
-							a.stored[id] = wordsOf(storedWeb)
+							stored[id] = wordsOf(storedWeb)
 						}
-						a.records[id], cases[id] = caseRecord(t, id, base, c.fields, rendered), c
-						all = append(all, a.records[id])
+						cases[id] = c
+						all = append(all, caseRecord(t, id, base, c.fields, rendered))
 					}
 				}
 				if name == "Europe/Berlin" { // the others do not depend on the zone
@@ -85,7 +85,9 @@ func TestCases(t *testing.T) {
 						"created": "2024-05-01"`
 					add(fmt.Sprintf("dated%03d", i), undated, recordCase{fields: c.fields, want: want})
 				}
-				a.running = serveRecords(t, preset, name, all)
+				records := map[string][]bson.D{"activities": all, "projects": {projectOfCases}, "conferences": {eventOfCases}}
+				a := newAgreeing(t, serveRecords(t, preset, name, records), "/lists/activities", all)
+				a.stored = stored
 				a.check()
 				a.facets()
 				for id, c := range cases {
