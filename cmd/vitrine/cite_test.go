@@ -20,7 +20,7 @@ func TestCiteFileMistakes(t *testing.T) {
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
 		{"binary.yaml", "\x00\xff", "binary.yaml: "},
 		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:7: fields.<script>: unknown variable"},
-		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1), `type.yaml:42: kinds.article.bibtex: "a{b" does not match`},
+		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1), `type.yaml:43: kinds.article.bibtex: "a{b" does not match`},
 	} {
 		name := filepath.Join(dir, tt.name)
 		if tt.content != "" {
