@@ -26,7 +26,8 @@ func withRoles(t *testing.T) *proxytest.Site {
 			`{"_id":"edited","type":"publication","subtype":"chapter","title":"Qyx edited","year":1901,
 				"book":"Handbook","authors":[{"last":"Zextern","first":"Eve","aoi":false}],"editors":[` + fern + `]}`,
 			`{"_id":"supervised","type":"publication","subtype":"dissertation","title":"Qyx supervised","year":1902,
-				"authors":[{"last":"Zstudent","first":"Sam"}],"supervisors":[` + fern + `]}`,
+				"authors":[{"last":"Zstudent","first":"Sam"}],"supervisors":[` + fern + `],
+				"rendered":{"web":"Zstudent, S. Qyx supervised. Supervised by Zfern, B."}}`,
 			`{"_id":"alone","type":"teaching","subtype":"course","title":"Qyx alone","year":1903,
 				"supervisors":` + fern + `}`,
 			`{"_id":"twice","type":"publication","subtype":"book","title":"Qyx twice","year":1904,
@@ -107,7 +108,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestRolesInFormats: formats name supervisors as far as they have a place for them.
+// TestRolesInFormats: formats name supervisors as far as they have a place for them, and the list of a supervisor marks
+// the name.
 func TestRolesInFormats(t *testing.T) {
 	s := withRoles(t)
 	read := csv.NewReader(strings.NewReader(string(s.Get("/lists/activities.csv?ids=secret").Body)))
@@ -121,6 +123,12 @@ func TestRolesInFormats(t *testing.T) {
 	} {
 		if got := rows[1][slices.Index(rows[0], column)]; got != want {
 			t.Errorf("%s are %q, want %q", column, got, want)
+		}
+	}
+	for _, item := range getList(s, "/lists/person/zfern.json").Items {
+		marked := strings.HasSuffix(item.HTML, `Supervised by <mark class="vl-mark">Zfern, B.</mark>`)
+		if item.ID == "supervised" && !marked {
+			t.Errorf("the citation is %s", item.HTML)
 		}
 	}
 	const contributor = `"contributor":[{"@type":"Person","@id":"https://orcid.org/0000-0001-5109-3700",` +
