@@ -94,7 +94,7 @@ func (it *item) elsewhere() (all []page.Link) {
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{
-		Head: d.Head, Item: it.model(), Abstract: it.Paragraphs(), Authors: it.authors,
+		Head: d.Head, Heading: it.Title, Item: it.model(), Abstract: it.Paragraphs(), Authors: it.authors,
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: d.memberOf,
 	}
 	var about []string

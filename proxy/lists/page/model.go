@@ -129,6 +129,7 @@ type Param struct{ Name, Value string }
 // Record is an item with a page of its own.
 type Record struct {
 	Head
+	Heading  string // the title, HTML from rules/markup; if empty, that of the head
 	Item     Item
 	Authors  []Author
 	Fields   []Param  // other fields, such as type, year and venue; readers see the texts of their names

@@ -126,6 +126,7 @@ func plainRecord() *page.Record {
 	it := item("", "65f0c0ffee", citation, "en")
 	return &page.Record{
 		Head:     page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
+		Heading:  "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil",
 		Item:     it,
 		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},

@@ -52,6 +52,7 @@ type pageData struct {
 	Filters    []Link
 	Facets     template.HTML // menus
 	Record     *Record
+	Heading    template.HTML // of the record
 	Paragraphs []template.HTML
 	Overview   template.HTML // sections
 	Sections   []Section
@@ -129,7 +130,7 @@ func Page(l *List) []byte {
 // Single returns the page of an item.
 func Single(r *Record) []byte {
 	d := newDocument(r.Head)
-	d.Record = r
+	d.Record, d.Heading = r, template.HTML(cmp.Or(r.Heading, html.EscapeString(r.Title)))
 	bare := *r
 	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", nil, "" // this page, and its own sections
 	d.Body = template.HTML(article(&bare, true))
