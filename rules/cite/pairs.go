@@ -64,7 +64,8 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	eachNumber(line, "SN", it.ISBN)
 	eachNumber(line, "SN", it.ISSN)
 	each(line, "DO", it.DOI, "UR", cmp.Or(it.URL, identifier.DOIAddress(it.DOI)),
-		"L1", it.PDF, "AN", it.PMID, "LA", it.Language)
+		"L1", it.PDF, "AN", it.PMID, "LA", it.Language,
+		"CR", cmp.Or(it.Licence, it.Rights)) // as Zotero reads it; others leave out what they do not know
 	for _, word := range it.Keywords {
 		line("KW", word)
 	}

@@ -59,6 +59,21 @@ func TestArticleNumber(t *testing.T) {
 	}
 }
 
+// TestLicence: the formats that know a licence have its address, or else its name.
+func TestLicence(t *testing.T) {
+	for stored, want := range map[string]string{
+		`"CC BY 4.0"`: "https://creativecommons.org/licenses/by/4.0/", `"Our own"`: "Our own", `""`: "",
+	} {
+		it := read(t, rules.ViewActivities,
+			`{"_id": 1, "type": "publication", "title": "Moths", "license": `+stored+`}`)
+		assert.Equal(t, [3]string{want, want, want}, [3]string{
+			field(string(cite.AppendBibTeX(nil, it, false)), "copyright = {", "}"),
+			field(string(cite.AppendRIS(nil, it)), "CR  - ", "\r"),
+			field(string(appendJSONLD(nil, it, "")), `"license":"`, `"`),
+		}, stored)
+	}
+}
+
 // TestNumber: reports and patents have their number in every format that knows one.
 func TestNumber(t *testing.T) {
 	for _, tt := range []struct{ row, number, ld, meta string }{
