@@ -1,0 +1,121 @@
+package cite
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"vitrine/rules/markup"
+)
+
+// The most bytes that a brief item has of a text, and of a name or a keyword. Those of real records are shorter.
+const mostText, mostName = 10_000, 500
+
+// Brief returns an item as lists show it: with at most n authors, editors, keywords and projects, and without the ends
+// of texts that are too long. If persons are left out, the item says that there are others. Brief returns the same item
+// if nothing exceeds these bounds.
+func (it *Item) Brief(n int) *Item {
+	if it.isBrief(n) {
+		return it
+	}
+	short := *it
+	short.Authors, short.MoreAuthors = briefPersons(it.Authors, n, it.MoreAuthors)
+	short.Editors, short.MoreEditors = briefPersons(it.Editors, n, it.MoreEditors)
+	short.Keywords = slices.Clone(it.Keywords[:min(len(it.Keywords), n)])
+	for i := range short.Keywords {
+		shorten(&short.Keywords[i], mostName)
+	}
+	short.Projects = it.Projects[:min(len(it.Projects), n)]
+	for _, text := range short.texts() {
+		shorten(text, mostText)
+	}
+	for _, html := range short.markedTexts() {
+		if len(*html) > mostText {
+			*html = markup.Cut(*html, mostText) + ellipsis
+		}
+	}
+	for _, address := range short.addresses() { // the beginning of an address leads elsewhere
+		if len(*address) > mostText {
+			*address = ""
+		}
+	}
+	return &short
+}
+
+// isBrief reports whether an item has few persons, keywords and projects, and is too small for a text that is too long.
+func (it *Item) isBrief(n int) bool {
+	if max(len(it.Authors), len(it.Editors), len(it.Keywords), len(it.Projects)) > n {
+		return false
+	}
+	size := 0
+	for _, persons := range [...][]Person{it.Authors, it.Editors} {
+		for i := range persons {
+			for _, part := range persons[i].parts() {
+				if len(*part) > mostName {
+					return false
+				}
+			}
+		}
+	}
+	for _, word := range it.Keywords {
+		if len(word) > mostName {
+			return false
+		}
+	}
+	for _, text := range it.texts() {
+		size += len(*text)
+	}
+	for _, text := range it.markedTexts() {
+		size += len(*text)
+	}
+	for _, text := range it.addresses() {
+		size += len(*text)
+	}
+	return size <= mostText
+}
+
+// briefPersons returns the first n persons, and whether there are others.
+func briefPersons(all []Person, n int, more bool) ([]Person, bool) {
+	short := slices.Clone(all[:min(len(all), n)])
+	for i := range short {
+		for _, part := range short[i].parts() {
+			shorten(part, mostName)
+		}
+	}
+	return short, more || len(all) > n
+}
+
+// ellipsis ends a text that was cut.
+const ellipsis = "…"
+
+// shorten cuts a text after at most size bytes, between two characters.
+func shorten(text *string, size int) {
+	if len(*text) <= size {
+		return
+	}
+	for size > 0 && !utf8.RuneStart((*text)[size]) {
+		size--
+	}
+	*text = (*text)[:size] + ellipsis
+}
+
+// parts returns the parts of a person's name.
+func (p *Person) parts() [4]*string { return [...]*string{&p.Given, &p.Family, &p.Suffix, &p.Literal} }
+
+// texts returns the plain texts of an item.
+func (it *Item) texts() [19]*string {
+	return [...]*string{
+		&it.Text, &it.Name, &it.Container, &it.Series, &it.Volume, &it.Issue, &it.Pages, &it.Publisher, &it.Place,
+		&it.Edition, &it.Event, &it.Degree, &it.Version, &it.Number, &it.Status, &it.Language, &it.Abstract, &it.Funder,
+		&it.Grant,
+	}
+}
+
+// markedTexts returns the texts of an item that are HTML.
+func (it *Item) markedTexts() [5]*string {
+	return [...]*string{&it.Title, &it.HTML.Container, &it.HTML.Series, &it.HTML.Event, &it.HTML.Abstract}
+}
+
+// addresses returns the addresses and identifiers of an item.
+func (it *Item) addresses() [8]*string {
+	return [...]*string{&it.URL, &it.PDF, &it.Licence, &it.Rights, &it.DOI, &it.PMID, &it.ISBN, &it.ISSN}
+}
