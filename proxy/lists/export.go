@@ -127,13 +127,13 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	return a.exportItems("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
 }
 
-// jsonLD writes the data of an item, or of a list as an ItemList.
+// jsonLD writes the data of an item, or of a list as an ItemList with items as brief as in its pages.
 func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.exportItems("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
 	}
 	return a.exportItems(listHead(a.title, a.count), ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
-		return appendListItem(dst, it, position, a.links)
+		return appendListItem(dst, a.brief(it), position, a.links)
 	})
 }
 

@@ -25,18 +25,22 @@ func (a *answer) show(it *item, row bson.Raw) {
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 && a.isItem() && a.format.suffix == "" {
 		it.shown = onItemPage
 	}
+	entry := it.brief
+	if a.format.suffix == ".json" { // programs read its fields
+		entry = &it.Item
+	}
 	for _, part := range it.shown {
 		switch x := &it.extras; part {
 		case "abstract":
-			x.Abstract = it.Paragraphs()
+			x.Abstract = a.paragraphs(it)
 		case "badges":
 			x.Badges = a.mapping.Badges(&it.Item, lang)
 		case "bibtex":
-			x.BibTeX = string(cite.AppendBibTeX(nil, &it.Item, false))
+			x.BibTeX = string(cite.AppendBibTeX(nil, entry, false))
 		case "ris":
-			x.RIS = string(cite.AppendRIS(nil, &it.Item))
+			x.RIS = string(cite.AppendRIS(nil, entry))
 		case "keywords":
-			for _, word := range it.Keywords {
+			for _, word := range it.brief.Keywords {
 				x.Keywords = append(x.Keywords, page.Link{Href: a.links.toKeyword(a.def.View, word), Label: word})
 			}
 		case "oa":
@@ -54,6 +58,18 @@ func (a *answer) show(it *item, row bson.Raw) {
 			}
 		}
 	}
+}
+
+// paragraphs returns the abstract of an item, in a list no more of it than a citation may have.
+func (a *answer) paragraphs(it *item) []string {
+	all, left := it.Paragraphs(), mostHTML
+	for i := range all {
+		if left -= len(all[i]); left < 0 && !a.isItem() {
+			all[i] = markup.Cut(all[i], left+len(all[i])) + "…"
+			return all[:i+1]
+		}
+	}
+	return all
 }
 
 // entries joins a field of the entries in a list of a row's mark.

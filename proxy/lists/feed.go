@@ -49,10 +49,12 @@ func newest(template string) func(*document) (*response.Body, error) {
 	return func(d *document) (*response.Body, error) {
 		f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
 		for _, it := range d.items {
+			title := titleOf(it.brief)
 			f.Entries = append(f.Entries, feedEntry{
-				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.title(), Created: it.created, Updated: it.updated,
-				HTML: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(it.title())), Authors: it.Authors,
-				Keywords: it.Keywords, Licence: it.Licence,
+				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: title,
+				Created: it.created, Updated: it.updated,
+				HTML:    cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(title)),
+				Authors: it.brief.Authors, Keywords: it.brief.Keywords, Licence: it.brief.Licence,
 			})
 			f.Updated = slices.MaxFunc([]time.Time{f.Updated, it.created, it.updated}, time.Time.Compare)
 		}

@@ -26,7 +26,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 			if i > 0 {
 				data = append(data, ',')
 			}
-			data = appendListItem(data, &it.Item, it.position, d.links)
+			data = appendListItem(data, it.brief, it.position, d.links)
 			d.Items = append(d.Items, it.model())
 		}
 		if d.linkedData {
@@ -66,7 +66,7 @@ func beginning(text string) string {
 func (it *item) model() page.Item {
 	return page.Item{
 		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
-		COinS: string(cite.AppendCOinS(nil, &it.Item)), Extras: it.extras,
+		COinS: string(cite.AppendCOinS(nil, it.brief)), Extras: it.extras,
 	}
 }
 

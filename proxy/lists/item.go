@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/date"
@@ -32,16 +33,19 @@ type item struct {
 	page          string // the address of the item's page; empty if it has none
 
 	// Only formats of pages have these:
-	html             string // the item's citation
-	period           string // the date, or the first and last day, in the language of the answer
-	href             string // the target of the link on its title; empty if there is none
+	brief            *cite.Item // the item itself on its own page, else without what is too much for a list
+	html             string     // the item's citation
+	period           string     // the date, or the first and last day, in the language of the answer
+	href             string     // the target of the link on its title; empty if there is none
 	authors          []page.Author
 	shown            []string // values of params.Show
 	extras           page.Extras
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
-func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
+func (it *item) title() string { return titleOf(&it.Item) }
+
+func titleOf(it *cite.Item) string { return cmp.Or(it.Text, it.Name, it.ID) }
 
 // shows reports whether the request asks for a part of entries.
 func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
@@ -77,6 +81,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	default:
 		it.href = a.links.ToItem(&it.Item)
 	}
+	it.brief = a.brief(&it.Item)
 	it.period = render.Period(it.Date, it.End, a.query.Text(params.Lang))
 	it.authors = []page.Author{}
 	for _, p := range it.Authors {
@@ -86,7 +91,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
-		it.html = a.compose(it)
+		it.html = a.shorten(a.compose(it), it)
 		return nil
 	}
 	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
@@ -106,8 +111,28 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	if a.query.Text(params.Style) == "web" {
 		it.html = it.withExtent(it.html)
 	}
-	it.html = a.bylines().in(it.html, &it.Item)
+	it.html = a.shorten(a.bylines().in(it.html, it), it)
 	return err
+}
+
+// brief returns an item as the answer shows it: an item of a list without what is too much there.
+func (a *answer) brief(it *cite.Item) *cite.Item {
+	if a.isItem() {
+		return it
+	}
+	return it.Brief(mostListed)
+}
+
+// mostHTML is the most bytes of a citation or an abstract in a list. A citation with a hundred names has fewer.
+const mostHTML = 20_000
+
+// shorten cuts a citation that is too long for a list. A link to the item stands for the rest.
+func (a *answer) shorten(citation string, it *item) string {
+	if a.isItem() || len(citation) <= mostHTML {
+		return citation
+	}
+	t := texts.In(a.query.Text(params.Lang))
+	return markup.Cut(citation, mostHTML) + " … " + it.link(markup.Escape(t.T("details")), t.Code())
 }
 
 // compose returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.

@@ -12,29 +12,38 @@ import (
 	"vitrine/rules/markup"
 )
 
+// mostListed is the most persons, keywords and the like that a list has of one entry. The item's own page and files
+// have all of them.
+const mostListed = 50
+
 type bylines struct {
 	texts.Language
-	own  []string // usernames and ORCIDs of the persons to mark
-	most int      // most persons shown beside these; 0: all
-	last bool     // the last person stays in view, too
-	cut  bool     // the others are left out instead of folded
+	own   []string // usernames and ORCIDs of the persons to mark
+	most  int      // most persons in view beside these; 0: all
+	last  bool     // the last person stays in view, too
+	bound int      // most persons that a citation has, also those not in view; 0: all
 }
 
 func (a *answer) bylines() bylines {
 	b := bylines{
-		texts.In(a.query.Text(params.Lang)), a.query.Both(params.Person), a.query.Number(params.Authors),
-		a.mapping.LastAuthor, a.format.feed,
+		Language: texts.In(a.query.Text(params.Lang)), own: a.query.Both(params.Person),
+		most: a.query.Number(params.Authors), last: a.mapping.LastAuthor,
 	}
-	if b.cut { // feed readers have neither the style that folds persons nor the one that marks them
-		b.own = nil
-	} else if a.about.name == params.Person {
+	if !a.isItem() {
+		b.bound = max(b.most, mostListed)
+	}
+	switch {
+	case a.format.feed: // readers have neither the style that folds persons nor the one that marks them
+		b.own, b.bound = nil, b.most
+	case a.about.name == params.Person:
 		b.own = append([]string{a.rows.ID}, b.own...)
 	}
 	return b
 }
 
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.
-func (b bylines) in(citation string, it *cite.Item) string {
+// A link to the item stands for those that the citation may not have.
+func (b bylines) in(citation string, it *item) string {
 	end := 0
 	more := []bool{it.MoreAuthors, it.MoreEditors, it.MoreSupervisors}
 	for n, all := range [][]cite.Person{it.Authors, it.Editors, it.Supervisors} {
@@ -47,7 +56,10 @@ func (b bylines) in(citation string, it *cite.Item) string {
 			anyOwn = anyOwn || isOwn(i)
 		}
 		if anyOwn || b.most > 0 && len(all) > b.most {
-			c := byline.Change{Most: b.most, Last: b.last, Own: isOwn, Fold: b.unfold, Cut: b.cut, More: more[n]}
+			c := byline.Change{
+				Most: b.most, Last: b.last, Own: isOwn, Bound: b.bound, More: more[n], Fold: b.unfold,
+				Rest: func(n int) string { return it.link(b.label("more", n), b.Code()) },
+			}
 			changed, size := c.In(citation[end:], persons)
 			citation, end = citation[:end]+changed, end+size
 		}
@@ -55,11 +67,21 @@ func (b bylines) in(citation string, it *cite.Item) string {
 	return citation
 }
 
-// unfold returns a checkbox, which unlike details may stand in a paragraph, for n persons, or their number if cut.
+// label returns a text about n persons as HTML.
+func (b bylines) label(name string, n int) string {
+	return markup.Escape(fmt.Sprintf(b.T(name), b.Number(n)))
+}
+
+// unfold returns a checkbox, which unlike details may stand in a paragraph, for n persons.
 func (b bylines) unfold(n int) string {
-	label := func(name string) string { return markup.Escape(fmt.Sprintf(b.T(name), b.Number(n))) }
-	if b.cut {
-		return label("more")
+	return `<label class="vl-unfold" lang="` + b.Code() + `"><input type="checkbox" aria-label="` +
+		b.label("more-people", n) + `"> ` + b.label("more", n) + `</label>`
+}
+
+// link returns a link to the item's page, or only its text, HTML in a language, if the item has none.
+func (it *item) link(text, lang string) string {
+	if it.page == "" {
+		return text
 	}
-	return `<label class="vl-unfold" lang="` + b.Code() + `"><input type="checkbox" aria-label="` + label("more-people") + `"> ` + label("more") + `</label>`
+	return `<a class="vl-rest" href="` + markup.Escape(it.page) + `" lang="` + lang + `">` + text + `</a>`
 }

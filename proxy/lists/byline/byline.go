@@ -18,12 +18,13 @@ type Person = names.Person
 
 // Change says what to change in a list of persons.
 type Change struct {
-	Most int                // number of persons, from the first one on, that stay in view; 0 means all
-	Last bool               // the last person stays in view, too
-	Own  func(i int) bool   // reports whether a person is marked and stays in view
-	Fold func(n int) string // returns HTML for the end of a list: it unfolds the n persons that are not in view
-	Cut  bool               // leave out the persons that are not in view
-	More bool               // there are others, whom the record does not name: "et al." stays
+	Most  int                // number of persons, from the first one on, that stay in view; 0 means all
+	Last  bool               // the last person stays in view, too
+	Own   func(i int) bool   // reports whether a person is marked and stays in view
+	Bound int                // most persons of a list, also those not in view; the others are left out; 0 means all
+	Fold  func(n int) string // returns HTML for the end of a list: it unfolds the n persons that are not in view
+	Rest  func(n int) string // returns HTML for the end of a list: it stands for the n persons that are left out
+	More  bool               // there are others, whom the record does not name: "et al." stays
 }
 
 // In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not found.
@@ -33,22 +34,62 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 	if len(l.found) == 0 {
 		return citation, 0
 	}
-	units, to := l.units(), l.found[len(l.found)-1].end
+	units, to, left := l.units(), l.found[len(l.found)-1].end, 0
 	shown := func(int) bool { return true }
 	if c.Most > 0 && l.whole() && l.flat() {
 		inView := func(i int) bool { return i < c.Most || c.Last && i == len(persons)-1 || c.Own(i) }
-		if units = l.complete(); !c.More {
+		if !c.More {
 			to = max(to, l.rest)
 		}
-		if hidden(units, inView) > 1 { // to unfold a single one takes as much space
+		kept := c.bounded(l.complete())
+		left = len(persons) - len(kept)
+		if hidden(kept, inView) > 1 { // to unfold a single one takes as much space
 			shown = inView
-		} else if len(l.found) == len(persons) {
-			units = l.units()
+		}
+		if left > 0 || len(l.found) < len(persons) || hidden(kept, shown) > 0 {
+			units = kept
 		}
 	}
 	from := l.found[0].from
-	list := c.write(units, shown)
+	list := c.write(units, shown, left)
 	return citation[:from] + list + citation[to:], from + len(list)
+}
+
+// gap stands for persons that a list leaves out before another one.
+const gap = " … "
+
+// bounded returns the units of at most Bound persons: of the last one if it stays in view, of those that are marked,
+// and of the first ones.
+func (c Change) bounded(all []unit) (kept []unit) {
+	if c.Bound == 0 || len(all) <= c.Bound {
+		return all
+	}
+	keep, free := make([]bool, len(all)), c.Bound
+	add := func(i int) {
+		if free > 0 && !keep[i] {
+			keep[i], free = true, free-1
+		}
+	}
+	if c.Last {
+		add(len(all) - 1)
+	}
+	for i := range all {
+		if c.Own(all[i].person) {
+			add(i)
+		}
+	}
+	for i := range all {
+		add(i)
+	}
+	for i, u := range all {
+		if keep[i] && i > 0 && !keep[i-1] {
+			u.before = gap
+		}
+		if keep[i] {
+			kept = append(kept, u)
+		}
+	}
+	return kept
 }
 
 func hidden(units []unit, shown func(i int) bool) (n int) {
@@ -60,17 +101,12 @@ func hidden(units []unit, shown func(i int) bool) (n int) {
 	return n
 }
 
-// write returns the HTML of a list. Persons not shown stand in spans, with the separators around them and a gap.
-func (c Change) write(units []unit, shown func(i int) bool) string {
+// write returns the HTML of a list without the persons that are left out. Persons not shown stand in spans, with the
+// separators around them and a gap, and so does what stands for those left out.
+func (c Change) write(units []unit, shown func(i int) bool, left int) string {
 	var b strings.Builder
 	for i, u := range units {
 		first, last := i == 0 || shown(units[i-1].person), i == len(units)-1 || shown(units[i+1].person)
-		if c.Cut && !shown(u.person) {
-			if last && i < len(units)-1 {
-				b.WriteString(" … ")
-			}
-			continue
-		}
 		if !shown(u.person) && first {
 			b.WriteString(`<span class="vl-others">`)
 		}
@@ -85,17 +121,22 @@ func (c Change) write(units []unit, shown func(i int) bool) string {
 		b.WriteString(u.after)
 		if !shown(u.person) && last {
 			if i < len(units)-1 {
-				b.WriteString(units[i+1].before + `</span><span class="vl-gap"> … `)
+				b.WriteString(units[i+1].before + `</span><span class="vl-gap">` + gap)
 			}
 			b.WriteString(`</span>`)
 		}
 	}
-	if n := hidden(units, shown); n > 0 && c.Cut {
-		return b.String() + " " + c.Fold(n)
-	} else if n > 0 {
-		return `<span class="vl-names">` + b.String() + " " + c.Fold(n) + `</span>`
+	rest, folded := "", hidden(units, shown)
+	if left > 0 {
+		rest = " " + c.Rest(left)
 	}
-	return b.String()
+	if folded == 0 {
+		return b.String() + rest
+	}
+	if left > 0 {
+		rest = `<span class="vl-others">` + rest + `</span>`
+	}
+	return `<span class="vl-names">` + b.String() + rest + " " + c.Fold(folded+left) + `</span>`
 }
 
 // unit is a person in a list: the separator before the name, its HTML, and notes that follow it.

@@ -73,6 +73,40 @@ func TestIn(t *testing.T) {
 	}
 }
 
+// TestBound: a list has so many persons at most: the last if it stays in view, those that are marked, and the first
+// ones. It counts those that are left out.
+func TestBound(t *testing.T) {
+	const whole = "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I. J"
+	for _, tt := range []struct {
+		name   string
+		in     string
+		change byline.Change
+		bound  int
+		want   string
+	}{
+		{"not exceeded", whole, change(7, false), 7, whole},
+		{"all in view", whole, change(4, false), 4, "Li A., Öz E.-M.K., O'Brien T., R&D Group +3 left J"},
+		{"a single one", whole, change(6, false), 6,
+			"Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. +1 left J"},
+		{"some folded", whole, change(1, false), 3, "{Li A.(, Öz E.-M.K., O'Brien T.)( +4 left) +6) J"},
+		{"one more", whole, change(3, false), 4, "Li A., Öz E.-M.K., O'Brien T., R&D Group +3 left J"},
+		{"with one of them", whole, change(1, false, 5), 4,
+			"{Li A.(, Öz E.-M.K., O'Brien T. … )/ … )[van den Berg J.]( +3 left) +5) J"},
+		{"and the last", whole, change(2, true), 2, "Li A. … Lind I. +5 left J"},
+		{"only marked ones", whole, change(1, false, 3, 4, 5), 2, "[R&D Group], [Li A.B.] +5 left J"},
+		{"abbreviated", "Li A., Öz E.-M.K. et al. J", change(1, false), 4,
+			"{Li A.(, Öz E.-M.K., O&#x27;Brien T., R&amp;D Group)( +3 left) +6) J"},
+		{"in a link", "<a href='/x'>" + whole + "</a>", change(1, false), 2, "<a href='/x'>" + whole + "</a>"},
+	} {
+		tt.change.Bound = tt.bound
+		tt.change.Rest = func(n int) string { return fmt.Sprintf("+%d left", n) }
+		got, _ := tt.change.In(markup.Clean(tt.in), team)
+		if got = brief.Replace(got); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestMoreAndSuffix: "et al." of a record stays where others are folded, and a suffix is a part of the name.
 func TestMoreAndSuffix(t *testing.T) {
 	persons := []byline.Person{{First: "P. T.", Last: "Costa", Suffix: "Jr."}, {First: "Ada", Last: "Quill"},

@@ -33,10 +33,13 @@ func (l *list) whole() bool {
 	return l.rest > 0 || l.cut || l.found[len(l.found)-1].person == len(l.persons)-1
 }
 
-// flat reports whether all names are in one element, so that any of them can be put into another.
+// flat reports whether all names are in one element, so that any of them can be put into another. A link may contain
+// neither another link nor what unfolds a list.
 func (l *list) flat() bool {
-	last := l.found[len(l.found)-1].end
-	return !slices.ContainsFunc(l.units(), func(u unit) bool { return strings.Contains(u.before, "<") }) && !strings.Contains(l.citation[last:max(last, l.rest)], "<")
+	before, last := l.citation[:l.found[0].from], l.found[len(l.found)-1].end
+	linked := strings.LastIndex(before, "<a ") > strings.LastIndex(before, "</a>")
+	divided := slices.ContainsFunc(l.units(), func(u unit) bool { return strings.Contains(u.before, "<") })
+	return !linked && !divided && !strings.Contains(l.citation[last:max(last, l.rest)], "<")
 }
 
 // find returns the longest list of persons that begins with the first of them. The name of one alone may be in a title.
