@@ -2,6 +2,7 @@ package cite
 
 import (
 	"iter"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -45,7 +46,7 @@ func (it *Item) appendPersons(dst []Person, slots []int) (all []Person, others b
 // institute who are not public, only the name is shown.
 func (it *Item) person(name person.Person, doc bson.Raw) Person {
 	var public bson.Raw
-	user := part(doc, "user")
+	user := strings.ToValidUTF8(part(doc, "user"), "\uFFFD") // as marks have it
 	if user != "" {
 		if public = it.public(user); public == nil && it.View != rules.ViewActivities {
 			return Person{}

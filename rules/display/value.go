@@ -3,6 +3,7 @@ package display
 import (
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,12 +13,12 @@ import (
 )
 
 // Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339, numbers and booleans as JSON. It returns
-// "" for a missing value, null or a non-scalar.
+// "" for a missing value, null or a non-scalar. A text is valid UTF-8, with U+FFFD for bytes that are none.
 func Text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
 		s, _ := v.StringValueOK()
-		return s
+		return strings.ToValidUTF8(s, "\uFFFD")
 	case bson.TypeObjectID:
 		return v.ObjectID().Hex()
 	case bson.TypeDateTime:
