@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Activities returns the job of the activities view: each stored record with its rendered document filled in (API.md:
-// Activity). render keeps the parts that the record already has, and applies the allow-list of HTML to everything;
+// Activities returns the job of the activities view: each stored record with its rendered document filled in.
+// render keeps the parts that the record already has, and applies the allow-list of HTML to everything;
 // several goroutines call it at once. fingerprint changes with everything else that render depends on.
 func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{

@@ -1,4 +1,4 @@
-// Package proxy is the HTTP front end: parameters in, envelope out (API.md).
+// Package proxy is the HTTP front end: parameters in, envelope out.
 //
 // The path of one request:
 //

@@ -21,7 +21,7 @@ import (
 	"vitrine/rules"
 )
 
-// The error names of an envelope (API.md: Errors).
+// The error names of an envelope.
 const (
 	wrongCall        = "WrongCall"
 	permissionDenied = "PermissionDenied"

@@ -7,7 +7,7 @@ import (
 )
 
 // The kinds of error that a caller of the API can meet. Compare with errors.Is; proxy owns the one table that maps a
-// kind to an HTTP status and an envelope (API.md: Errors).
+// kind to an HTTP status and an envelope.
 var (
 	ErrWrongCall  = errors.New("wrong call")        // an invalid request or parameter
 	ErrPermission = errors.New("permission denied") // a missing or invalid key, or a missing permission

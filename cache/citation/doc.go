@@ -1,5 +1,5 @@
 // Package citation reads profiles and publications from an external citation index. The index has no API for programs:
-// the package fetches and parses its HTML pages (API.md: GET /api/citation-index).
+// the package fetches and parses its HTML pages (openapi.json: GET /api/citation-index).
 //
 // The path of one query, which concurrent callers share (kept.go):
 //

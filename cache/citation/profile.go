@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// profile is a profile of the index (API.md: GET /api/citation-index). Its texts are copied from the page.
+// profile is a profile of the index (openapi.json: GET /api/citation-index). Its texts are copied from the page.
 type profile struct {
 	TotalCitations   *string       `json:"total_citations"` // nil if the page has none
 	CitationsPerYear any           `json:"citations_per_year"`

@@ -190,7 +190,7 @@ func eachText(path string, v any, fn func(path, text string)) {
 }
 
 // plain are the fields with stored values or text instead of HTML: clients that show them must
-// escape them (API.md).
+// escape them.
 var plain = strings.Fields("departments topics tags start end start_date end_date year workflow raw_type raw_subtype epub users plain")
 
 var (

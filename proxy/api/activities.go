@@ -37,7 +37,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 }
 
 // activitiesOf lists the activities that match a filter. With a session, unless there is an API key, it leaves out the
-// types that the caller's roles may not see (API.md: all-activities, 3; DESIGN.md: 24).
+// types that the caller's roles may not see.
 func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
 	list := listing{view: rules.ViewActivities, filter: matching}
 	if r.Anonymous() || r.HasKey {
@@ -66,7 +66,7 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(appendYear(dst, row, ""), '}')
 }
 
-// unwound returns the first of arrays whose name field contains, or "" (API.md: activities, 3; projects, 5).
+// unwound returns the first of arrays whose name field contains, or "".
 func unwound(field string, arrays ...string) string {
 	for _, array := range arrays {
 		if strings.Contains(field, array) {

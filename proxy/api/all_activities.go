@@ -81,7 +81,7 @@ func appendOr(dst, fragment []byte, otherwise string) []byte {
 	return append(dst, fragment...)
 }
 
-// appendAllMiddle writes icon to search-text, without the value. links is always empty (API.md: all-activities, 2).
+// appendAllMiddle writes icon to search-text, without the value. links is always empty.
 func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }

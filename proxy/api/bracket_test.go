@@ -13,7 +13,7 @@ import (
 )
 
 // TestBracketReadings: a value in brackets matches both as a string and as the value that its text
-// denotes (DESIGN.md: 5).
+// denotes.
 func TestBracketReadings(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	tests := []struct {

@@ -1,4 +1,4 @@
-// Package api plans the answers of the API (API.md), one file for each resource. A Handler reads the parameters of a
+// Package api plans the answers of the API, one file for each resource. A Handler reads the parameters of a
 // Request and returns a response.Plan: a name for the answer, and a function that builds it. It never touches the
 // response. Handlers share an Env.
 //

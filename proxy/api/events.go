@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// wholeView answers GET /api/events, conferences and deadlines with every stored record in the view's order (DESIGN.md:
-// 12). It ignores all parameters, and count is always 0 (API.md: events, 2).
+// wholeView answers GET /api/events, conferences and deadlines with every stored record in the view's order.
+// It ignores all parameters, and count is always 0.
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}

@@ -133,7 +133,7 @@ func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
 	return appendMember(dst, key, v, v.Type == bson.TypeArray, "[]")
 }
 
-// appendYear is appendMember for the year, as an integer. A year stored as a string stays one (DESIGN.md: 13).
+// appendYear is appendMember for the year, as an integer. A year stored as a string stays one.
 func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	v := fieldOf(row, "year")
 	if f, ok := v.DoubleOK(); ok && isInteger(f) {
@@ -145,7 +145,7 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 // isInteger reports whether a double is an integer that a double holds exactly.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
-// renderedColumns are the columns that come from the rendered document of an activity (API.md: activities, 2).
+// renderedColumns are the columns that come from the rendered document of an activity.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
 // renderedValue returns an activity's value for one of renderedColumns.

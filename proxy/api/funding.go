@@ -31,7 +31,7 @@ func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Pl
 }
 
 // fundingNumbers reads number: values separated by commas, or each number[] as one value. It decodes values a second
-// time, so that %252C is a comma in a number, and does not trim them (API.md: projects-by-funding-number).
+// time, so that %252C is a comma in a number, and does not trim them.
 func fundingNumbers(p query.Params) []string {
 	var numbers []string
 	for _, value := range p.Values("number") {

@@ -13,7 +13,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-var update = flag.Bool("update", false, "write the golden answers anew; then check each by hand against API.md")
+var update = flag.Bool("update", false, "write the golden answers anew; then check each against the API's description")
 
 // TestGolden compares whole answers. The files hold the body as sent, one row a line, so that
 // people can read a change.

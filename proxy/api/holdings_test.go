@@ -10,7 +10,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestHoldingsGolden compares whole answers, each checked by hand against API.md.
+// TestHoldingsGolden compares whole answers, each checked by hand against the API's description.
 func TestHoldingsGolden(t *testing.T) {
 	q := url.QueryEscape
 	s := proxytest.Open(t, holdings(t), holdingsOptions(t))

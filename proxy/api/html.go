@@ -16,15 +16,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// html answers GET /api/html: affiliated publications as citations. It reads limit but not offset, as API.md requires;
-// count is the number before limit (DESIGN.md: 8).
+// html answers GET /api/html: affiliated publications as citations. It reads limit but not offset, as described;
+// count is the number before limit.
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	list := e.activitiesOf(r, e.publications)
 	list.page = query.Page{Limit: r.Params.Natural("limit")}
 	return list.rows("html", htmlRow), nil
 }
 
-// publications selects those since a year with an affiliated author (API.md: html, 1; DESIGN.md: 4).
+// publications selects those since a year with an affiliated author.
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: raw.Yes()}}
 	var marked bson.A

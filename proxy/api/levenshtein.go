@@ -77,7 +77,7 @@ type corpus struct {
 	slots  []index.Slot // slots of the records, by position in titles
 }
 
-// closestTitle is the first publication with the most matching characters in its title so far (DESIGN.md: 9).
+// closestTitle is the first publication with the most matching characters in its title so far.
 type closestTitle struct {
 	doc     bson.Raw // nil if no title has a character in common with the requested one
 	matches int      // matching characters

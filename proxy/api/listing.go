@@ -147,7 +147,7 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 }
 
 // ownOnly restricts a list for callers without a permission to records that name the session's user in persons or as
-// creator (API.md: projects, 8). Of keys only a named one may have the permission; all callers have the empty permission.
+// creator. Of keys only a named one may have the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by").As("permission "+string(needed)))
@@ -156,7 +156,7 @@ func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	return l
 }
 
-// namedIn selects the records that name a user at one of the paths, and none for an empty user (DESIGN.md: 17).
+// namedIn selects the records that name a user at one of the paths, and none for an empty user.
 func namedIn(user string, paths ...string) *filter.Filter {
 	var all []*filter.Filter
 	for _, path := range paths {
@@ -169,7 +169,7 @@ func namedIn(user string, paths ...string) *filter.Filter {
 
 type recordRow struct {
 	columns query.Columns
-	// ownID: the generated id does not replace the stored one (DESIGN.md: 16).
+	// ownID: the generated id does not replace the stored one.
 	ownID bool
 	style *display.Style // nil if values are not rendered
 	// rendered: renderedColumns come from the rendered document.

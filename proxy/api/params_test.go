@@ -8,7 +8,7 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestParameters checks what API.md and DESIGN.md say of single parameters: which rows are
+// TestParameters checks what the API's description and docs/decisions.md say of single parameters: which rows are
 // returned, and how many are counted.
 func TestParameters(t *testing.T) {
 	q := url.QueryEscape

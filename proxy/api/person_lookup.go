@@ -32,7 +32,7 @@ const (
 	maxLookups = 4096
 )
 
-// personLookup finds persons that the views do not have yet (DESIGN.md: 20). It looks up each id once at a time, and
+// personLookup finds persons that the views do not have yet. It looks up each id once at a time, and
 // briefly caches the record, or the fact that there is none. The store's admission queue bounds how many run at a time.
 type personLookup struct {
 	records Records // if nil, all persons are unknown
@@ -131,7 +131,7 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// keyOf returns what identifies a person: an ObjectID is an _id, all else a username (API.md: users, user-units).
+// keyOf returns what identifies a person: an ObjectID is an _id, all else a username.
 func keyOf(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
 		return "_id", oid

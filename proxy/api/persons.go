@@ -39,7 +39,7 @@ type personal struct {
 	view string
 	key  string // determines the answer, together with the row
 	lang string // the language of the error if there is no such person
-	// absent makes the row from the stored record of a person that the view does not have (DESIGN.md: 20).
+	// absent makes the row from the stored record of a person that the view does not have.
 	absent func(ctx context.Context, record bson.Raw) (bson.Raw, error)
 	object func(dst []byte, row bson.Raw) []byte
 }

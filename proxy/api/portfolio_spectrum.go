@@ -15,7 +15,7 @@ import (
 
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic, most assignments first. At New Year other
 // activities become recent, so an answer is valid for the year. Summaries do not name users, so callers without the
-// permission get an empty list (API.md: Authentication, 6).
+// permission get an empty list.
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
@@ -47,7 +47,7 @@ func (e *Env) totals(ctx context.Context, snapshot *view.Snapshot) (all spectrum
 		return all, err
 	}
 	if all, _ = spectrum.ReadTotals(row); all.Topics > 0 && !all.Catalogue {
-		return all, &rules.Error{Kind: rules.ErrNotFound, Reason: "OpenAlex topics data not found"} // API.md: portfolio/spectrum, 6
+		return all, &rules.Error{Kind: rules.ErrNotFound, Reason: "OpenAlex topics data not found"}
 	}
 	return all, nil
 }

@@ -22,15 +22,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectColumns are the default columns (API.md: projects, 1). The generated id comes first.
+// projectColumns are the default columns. The generated id comes first.
 var projectColumns = []string{
 	"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
 	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
 // projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only their
-// own records (DESIGN.md: 12). aggregate precedes full, and full precedes formatted; full and formatted are on if
-// present (DESIGN.md: 6).
+// own records. aggregate precedes full, and full precedes formatted; full and formatted are on if
+// present.
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -64,7 +64,7 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 }
 
 // displayTable plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same
-// body (API.md: projects, 7). The table has all rows of the list, the normal answer the rows on the page.
+// body. The table has all rows of the list, the normal answer the rows on the page.
 func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) response.Plan {
 	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p), Zone: e.o.Zone}
 	list.page = query.Page{}
@@ -108,7 +108,7 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 	return plan
 }
 
-// appendTableRow appends a row of the display table (API.md: projects, 7). Its subproject is always false.
+// appendTableRow appends a row of the display table. Its subproject is always false.
 func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities int) []byte {
 	shown := func(fields ...string) {
 		for _, field := range fields {

@@ -27,9 +27,9 @@ type searchable struct {
 	order    raw.Sort          // nil means the view's own order
 }
 
-// searches returns the collections by the last part of their path (API.md: search/…; DESIGN.md: 12).
+// searches returns the collections by the last part of their path.
 func searches() map[string]searchable {
-	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}} // DESIGN.md: 3
+	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}}
 	return map[string]searchable{
 		"proposals": {
 			view: rules.ViewProposals, columns: []string{"name", "title", "type"}, rendered: true, needed: access.ProposalsView,
@@ -44,7 +44,7 @@ func searches() map[string]searchable {
 	}
 }
 
-// search returns the handler of a collection. The generated id leads every row (DESIGN.md: 16).
+// search returns the handler of a collection. The generated id leads every row.
 func (e *Env) search(of searchable) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -106,7 +106,7 @@ const maxUnwound = 20_000_000
 // unwindPaths names arrays of a record. Unwinding makes a row for each combination of their elements.
 type unwindPaths []string
 
-// unwindingOf returns the arrays that paths begin with (DESIGN.md: 18).
+// unwindingOf returns the arrays that paths begin with.
 func unwindingOf(paths ...string) unwindPaths {
 	var u unwindPaths
 	for _, path := range paths {

@@ -215,7 +215,7 @@ var figures = map[string]func(context.Context, *valueGroup) (any, error){
 	"median": func(ctx context.Context, g *valueGroup) (any, error) { return g.median(ctx) },
 }
 
-// tally collects the numbers of a group, other than NaN and infinities, which JSON does not have (DESIGN.md: 7).
+// tally collects the numbers of a group, other than NaN and infinities, which JSON does not have.
 type tally struct {
 	count    int
 	integers int64           // the sum of integers
@@ -297,7 +297,7 @@ func (t *tally) mean() any {
 	return (float64(t.integers) + t.reals) / float64(t.count)
 }
 
-// median returns the middle number, or the mean of the middle two (DESIGN.md: 18), or nil if there are none.
+// median returns the middle number, or the mean of the middle two, or nil if there are none.
 func (t *tally) median(ctx context.Context) (any, error) {
 	if t.count == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-// The records below have every field that API.md lists for their kind.
+// The records below have every field that the API's description lists for their kind.
 const (
 	wholeActivity = `{"_id":{"$oid":"64a0000000000000000000aa"},"id":"own","type":"publication","subtype":"article","year":2024,` +
 		`"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],"editors":[{"last":"Bee"}],"doi":"10.5555/1","pubmed":1,` +
@@ -46,7 +46,7 @@ func wholeRecords(t testing.TB) *proxytest.Store {
 	return s
 }
 
-// TestFieldsOfRecords: every field that API.md lists is answered as stored, in whole records and as
+// TestFieldsOfRecords: every field that the API's description lists is answered as stored, in whole records and as
 // a column.
 func TestFieldsOfRecords(t *testing.T) {
 	s := proxytest.Open(t, wholeRecords(t), holdingsOptions(t))

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// translator replaces the labels of type and subtype by those of another language (DESIGN.md: 15). Citations, and
+// translator replaces the labels of type and subtype by those of another language. Citations, and
 // labels without a translation, stay. The nil translator replaces nothing.
 type translator struct {
 	labels label.Sets
@@ -27,7 +27,7 @@ func (e *Env) translator(p query.Params) *translator {
 	return &translator{labels: e.o.Labels, lang: lang}
 }
 
-// languageOf returns the language of an answer: lang, or else the configured one (DESIGN.md: 15).
+// languageOf returns the language of an answer: lang, or else the configured one.
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
 // key distinguishes plans in different languages.

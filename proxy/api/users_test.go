@@ -129,7 +129,7 @@ func TestBadInputById(t *testing.T) {
 	}
 }
 
-// TestParametersNotRead: parameters that API.md calls unsupported change nothing.
+// TestParametersNotRead: parameters that the API's description calls unsupported change nothing.
 func TestParametersNotRead(t *testing.T) {
 	s := proxytest.Open(t, department(t), departmentOptions(t))
 	rest := "&limit=1&offset=2&full=1&json=%7Bbroken&filter[x]=y&search=nobody&aggregate=x"

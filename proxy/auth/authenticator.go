@@ -111,7 +111,7 @@ func (a *Authenticator) As(user string) *Authenticator {
 	return &as
 }
 
-// areaOf returns what requests for a path need (API.md: Authentication, 7).
+// areaOf returns what requests for a path need.
 func (a *Authenticator) areaOf(path string) *area {
 	if strings.HasPrefix(path, "/portfolio/") {
 		return &a.folio
@@ -141,10 +141,10 @@ func (a *Authenticator) Trusts(peer net.Addr) (client, session bool) {
 	return within(a.options.Client.TrustedProxies, addr), within(a.options.Session.TrustedProxies, addr)
 }
 
-// Admit returns the caller of a request for a path with a route, or fails with rules.ErrPermission (API.md:
-// Authentication; DESIGN.md: 10, 19). It accepts a right header together with a wrong parameter. A session passes without
-// a key, but not with a wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so
-// it must be right.
+// Admit returns the caller of a request for a path with a route, or fails with rules.ErrPermission (docs/decisions.md:
+// Keys and sessions). It accepts a right header together with a wrong parameter. A session passes without a key, but
+// not with a wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so it must
+// be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, path string) (Caller, error) {
 	needed := a.areaOf(path)
 	return a.admit(c, needed.key, needed.closed)

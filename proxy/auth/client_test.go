@@ -89,7 +89,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestAdmit: which key admits which callers (API.md: Authentication).
+// TestAdmit: which key admits which callers.
 func TestAdmit(t *testing.T) {
 	secret := []byte("session secret")
 	o := auth.Options{APIKey: "Right", PortfolioKey: "Other", Session: auth.SessionOptions{Secret: secret}}

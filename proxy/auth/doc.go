@@ -1,5 +1,5 @@
 // Package auth identifies and admits callers: API keys, sessions, and the limits on requests
-// and on wrong keys of one client (API.md: Authentication).
+// and on wrong keys of one client (docs/decisions.md: Keys and sessions).
 //
 //	Authenticator  a request in, a Caller or an error out (authenticator.go)
 //	sessions       tokens, cookies and the user header of a proxy (session.go)

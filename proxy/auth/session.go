@@ -39,7 +39,7 @@ type SessionOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
-// sessions recognises sessions (DESIGN.md: 10).
+// sessions recognises sessions (docs/decisions.md: Keys and sessions).
 type sessions struct {
 	SessionOptions
 	parser *jwt.Parser

@@ -162,7 +162,7 @@ func checkHeaders(response *openapi3.Response, header http.Header) error {
 	return nil
 }
 
-// documents validates a body of one document or, in one mode, two with a schema each (API.md: projects, 7).
+// documents validates a body of one document or, in one mode, two with a schema each (openapi.json: GET /api/projects).
 func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	for i := 1; ; i++ {

@@ -18,7 +18,7 @@ const (
 	maxPathParts = 16  // parts of a dotted name
 )
 
-// Columns are the requested fields of a record, in the order of the request (API.md: activities, 2).
+// Columns are the requested fields of a record, in the order of the request.
 type Columns []Column
 
 // Column is one top-level field of a row.
@@ -30,8 +30,8 @@ type Column struct {
 // projection is MongoDB's inclusion projection below a field: nested projections by name, or nil for the whole value.
 type projection map[string]projection
 
-// Columns reads columns[]. The generated id always comes first in a row, so requesting it has no effect (DESIGN.md:
-// 16). The names in derived are not stored fields.
+// Columns reads columns[]. The generated id always comes first in a row, so requesting it has no effect.
+// The names in derived are not stored fields.
 func (p Params) Columns(derived ...string) Columns {
 	names := p.columnNames(derived)
 	if len(names) > 1 {

@@ -1,4 +1,4 @@
-// Package query reads the query string of a request: parameters, pages, columns and filters (API.md). Read copies the
+// Package query reads the query string of a request: parameters, pages, columns and filters. Read copies the
 // pairs; a handler then reads parameters from Params, and the caller's filter with a Reader. The filter may be JSON or
 // brackets: json={"year":{"$gte":2020}} or filter[year][$gte]=2020. Both become a filter.Filter.
 //

@@ -24,8 +24,8 @@ type cast struct {
 	to    func(bson.RawValue) (value bson.RawValue, ok bool)
 }
 
-// Filter returns the filter in json, or else in brackets, or else one that matches everything (API.md: Shared filter
-// behaviour). objectIDs names a top-level field whose 24 hex digits are an ObjectID, or is "".
+// Filter returns the filter in json, or else in brackets, or else one that matches everything.
+// objectIDs names a top-level field whose 24 hex digits are an ObjectID, or is "".
 func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
@@ -34,11 +34,10 @@ func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	}})
 }
 
-// ProjectFilter is SearchFilter for projects and proposals, where public is cast to a boolean (API.md: projects, 4).
+// ProjectFilter is SearchFilter for projects and proposals, where public is cast to a boolean.
 func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast{"public", truthOf}) }
 
-// SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present (API.md:
-// Shared filter behaviour, 3).
+// SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present.
 func (r Reader) SearchFilter(p Params) *filter.Filter { return r.search(p, cast{}) }
 
 func (r Reader) search(p Params, c cast) *filter.Filter {

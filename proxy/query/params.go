@@ -86,7 +86,7 @@ func (p Params) UTF8(name, value string) string {
 	return value
 }
 
-// Flag returns a boolean parameter. It is false if absent, and true if given without a value (DESIGN.md: 6).
+// Flag returns a boolean parameter. It is false if absent, and true if given without a value.
 func (p Params) Flag(name string) bool {
 	value := p.Text(name)
 	switch strings.ToLower(strings.TrimSpace(value)) {
@@ -118,7 +118,7 @@ func (p Params) Integer(name string) int {
 	return n
 }
 
-// Values returns the values of a parameter, unchanged: name[]=a&name[]=b, name[0]=a, or name=a,b (DESIGN.md: 16).
+// Values returns the values of a parameter, unchanged: name[]=a&name[]=b, name[0]=a, or name=a,b.
 func (p Params) Values(name string) []string {
 	var values []string
 	for pair := range p.of(name) {
@@ -156,13 +156,13 @@ func (p Params) CheckLanguage() {
 // Language returns lang, or "". CheckLanguage has checked it.
 func (p Params) Language() string { return p.Text(langParam) }
 
-// Page is the shared pagination (API.md: Shared pagination).
+// Page is the shared pagination.
 type Page struct {
 	Limit  int // 0 if the answer is not paginated
 	Offset int
 }
 
-// Page reads limit and offset. A limit of 0 or less means no pagination; a negative offset counts as 0 (DESIGN.md: 2).
+// Page reads limit and offset. A limit of 0 or less means no pagination; a negative offset counts as 0.
 func (p Params) Page() Page {
 	limit, offset := p.Natural("limit"), p.Natural("offset")
 	if limit == 0 {

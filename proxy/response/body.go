@@ -185,7 +185,7 @@ func (b *Body) Then(next *Body) *Body {
 // ContentType is the media type of JSON answers.
 const ContentType = "application/json; charset=utf-8"
 
-// Envelope is the text around the rows of an answer (API.md: Standard envelope), and between two rows.
+// Envelope is the text around the rows of an answer, and between two rows.
 type Envelope struct {
 	Head, Tail []byte
 	Between    string
@@ -216,7 +216,7 @@ func Single(object func(dst []byte) []byte) *Body {
 	return Bytes(append(object([]byte(`{"status":200,"count":1,"data":`)), '}'))
 }
 
-// Failure returns the envelope of an error (API.md: Errors).
+// Failure returns the envelope of an error.
 func Failure(status int, name, msg string) []byte {
 	b := strconv.AppendInt([]byte(`{"status":`), int64(status), 10)
 	b = ejson.AppendString(append(b, `,"count":0,"error":`...), name)

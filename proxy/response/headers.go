@@ -159,7 +159,7 @@ func (f *fields) unchanged(etag string) bool {
 	return f.unmodified
 }
 
-// Response headers that report which parts of a request the answer ignores (DESIGN.md: 23).
+// Response headers that report which parts of a request the answer ignores (docs/decisions.md: What was ignored).
 const (
 	HeaderIgnored    = "Vitrine-Ignored"    // parameters and paths that the answer does not depend on
 	HeaderRestricted = "Vitrine-Restricted" // the permission that the caller lacks to see the whole list

@@ -86,7 +86,7 @@ func joined(t *testing.T, b *response.Body) string {
 	return string(out)
 }
 
-// TestEnvelopes: the standard envelope (API.md: Standard envelope, Errors).
+// TestEnvelopes: the standard envelope.
 func TestEnvelopes(t *testing.T) {
 	page, nothing := query.Page{Limit: 2, Offset: 4}, response.JoinRange(response.List(0, query.Page{}), 0, 0, number)
 	tests := []struct {

@@ -1,6 +1,6 @@
 // Package access decides which data a person may see. It turns the roles of a person into permissions, and the activity
-// types hidden from these roles into a filter that is joined to the caller's (API.md: Authentication; DESIGN.md,
-// decision 10). Fields names the fields that are left out of records.
+// types hidden from these roles into a filter that is joined to the caller's (docs/decisions.md:
+// Permissions). Fields names the fields that are left out of records.
 //
 // The package does not know requests, sessions or stores: the caller authenticates the person and passes a Viewer. A
 // *Policy is read-only and safe for concurrent use.
@@ -16,7 +16,7 @@ import (
 // A Permission is a right that the configuration grants to roles, by its name.
 type Permission string
 
-// The permissions of API.md, and the permission to see hidden fields.
+// The permissions of the API, and the permission to see hidden fields.
 const (
 	ProjectsView      Permission = "projects.view"
 	ProposalsView     Permission = "proposals.view"

@@ -1,5 +1,5 @@
-// Package display renders the stored fields of projects and proposals for people (API.md: GET /api/projects, 2): labels
-// for codes, joined text for persons and units, HTML for topics, tags and organisations, "-" for empty values.
+// Package display renders the stored fields of projects and proposals for people (openapi.json: GET /api/projects):
+// labels for codes, joined text for persons and units, HTML for topics, tags and organisations, "-" for empty values.
 //
 // It works in two steps, because labels depend on the language of a request and names do not. For a materialized row,
 // Directory.Resolve looks up the names of the people and organisations that the record refers to and stores them in the

@@ -18,7 +18,8 @@ var holdsHTML = map[string]bool{
 	"abstract": true, "title_full": true, "description": true,
 }
 
-// Stored returns a stored value as the API sends it: markup reduced to the allow-list (DESIGN.md: 14).
+// Stored returns a stored value as the API sends it: markup reduced to the allow-list (docs/decisions.md: Which fields
+// are HTML).
 func Stored(field string, v bson.RawValue) bson.RawValue {
 	if !holdsHTML[field] {
 		return v

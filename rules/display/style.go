@@ -126,7 +126,8 @@ func appendPlain(dst []byte, v bson.RawValue) []byte {
 	return ejson.AppendString(dst, text)
 }
 
-// String returns a string as the API sends it, markup reduced to that of titles (DESIGN.md: 14).
+// String returns a string as the API sends it, markup reduced to that of titles (docs/decisions.md: Which fields are
+// HTML).
 func String(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s

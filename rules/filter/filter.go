@@ -33,8 +33,8 @@ type origin struct {
 	name string
 }
 
-// Parse reads a filter from Extended JSON (API.md: Shared filter behaviour). Errors are *rules.Error. Their Where is an
-// offset for malformed JSON, and a path such as "$or.1.year.$gte" for a malformed filter.
+// Parse reads a filter from Extended JSON (docs/filters.md). Errors are *rules.Error. Their Where is an offset for
+// malformed JSON, and a path such as "$or.1.year.$gte" for a malformed filter.
 func Parse(json []byte, o Options) (*Filter, error) {
 	o = o.withDefaults()
 	doc, err := ejson.Parse(json, ejson.Options{Param: o.Param, MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth})
@@ -172,14 +172,14 @@ type Options struct {
 	// otherwise they are refused with ErrNotInMemory.
 	Foreign bool
 	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a boolean
-	// or null, that value, too (DESIGN.md: 5).
+	// or null, that value, too.
 	Texts bool
 	// Refusal returns why a filter may not name a path, or "" if it may. The parts of a path may be positions in arrays
 	// and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
 	Now     time.Time // value of $$NOW, in whole seconds; if zero, the current time
 	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range compares with "_id" also
-	// matches the ObjectID with these digits (DESIGN.md: What API.md leaves open, 5).
+	// matches the ObjectID with these digits (docs/decisions.md: Filters).
 	HexIDs bool
 }
 

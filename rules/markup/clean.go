@@ -12,8 +12,8 @@ import (
 // than one round.
 const maxRounds = 4
 
-// Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14): elements a b br div em i p small
-// span strong sub sup u, attributes class, title, data-title, data-toggle and, on links, href (http, https or
+// Clean removes from HTML everything that is not on the allow-list (docs/rendering.md): elements a b br div em i p
+// small span strong sub sup u, attributes class, title, data-title, data-toggle and, on links, href (http, https or
 // relative), target and rel. The elements of the result are closed and properly nested. Clean returns HTML that is safe
 // and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x).
 func Clean(s string) string {

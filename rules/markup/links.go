@@ -7,7 +7,7 @@ import (
 	"vitrine/rules"
 )
 
-// The prefixes of citations' links, and the paths that replace them (API.md: all-activities, 4).
+// The prefixes of citations' links, and the paths that replace them (openapi.json: GET /api/all-activities).
 const (
 	activityLink = "/activities/view"
 	personLink   = "/profile"

@@ -22,7 +22,7 @@ func isElement(name string) bool {
 	return false
 }
 
-// titleElements are the elements allowed in titles (DESIGN.md: 14).
+// titleElements are the elements allowed in titles (docs/decisions.md: Which fields are HTML).
 var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
 // The words allowed in attributes. Other classes could lay a link over the portal's page, other relations give the

@@ -1,5 +1,5 @@
 // Package render turns an activity into the document of its representations: print, web, portfolio, plain, icon, type,
-// subtype, title, authors, editors, users, departments and quarter (API.md: Activity, rendered).
+// subtype, title, authors, editors, users, departments and quarter (openapi.json: Rendering).
 //
 // Data flow: Parse reads a rules file and compiles every template once into a short list of instructions: template.go
 // reads it into branches, HTML with holes for fields and conditions, and compile.go compiles them. Complete walks the

@@ -83,7 +83,7 @@ func fingerprint(below string, src []byte) string {
 // caller that keeps rendered rows must render them again.
 type Options struct {
 	Language   string         // of labels and dates, "en" or "de"; anything else is "en"
-	Affiliated []string       // fields that mark affiliation; affiliated and aoi if nil (DESIGN.md: 4)
+	Affiliated []string       // fields that mark affiliation; affiliated and aoi if nil
 	Zone       *time.Location // in which stored points in time have their day; UTC if nil
 }
 

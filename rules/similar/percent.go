@@ -21,7 +21,7 @@ func percentOf(matches, la, lb int) float64 {
 	return 200 * float64(matches) / float64(la+lb)
 }
 
-// Report rounds a percentage to one decimal, and those below 50 to 0 (API.md: GET /api/levenshtein, 1).
+// Report rounds a percentage to one decimal, and those below 50 to 0 (openapi.json: GET /api/levenshtein).
 func Report(percent float64) float64 {
 	if percent < reportFrom {
 		return 0

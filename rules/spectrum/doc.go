@@ -1,5 +1,5 @@
 // Package spectrum summarises an institute's activities by topic: the rows behind
-// GET /portfolio/spectrum (API.md: that section).
+// GET /portfolio/spectrum (openapi.json).
 //
 // Data flow: New reads the small collections that enrich a summary, topic catalogue, units and persons, and keeps the
 // fields that may be shown. Put gets each activity once, in any order, and keeps some 60 bytes of it. Rows then yields a
@@ -12,7 +12,7 @@
 // the ten newest of the recent ones. So an answer is right from the first moment of a year on, without a new
 // summary.
 //
-// Decisions where API.md is silent:
+// Decisions where the description of the API is silent:
 //
 //   - An activity counts if affiliated is the boolean true and its topics are an array
 //     of at least one element. An element without a string id belongs to no topic.

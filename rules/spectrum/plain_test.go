@@ -32,7 +32,7 @@ func decode(t require.TestingT, docs []bson.Raw) []obj {
 	return out
 }
 
-// plainSpectrum implements API.md's section with simple loops: for each topic it visits the topic's
+// plainSpectrum implements the API's description with simple loops: for each topic it visits the topic's
 // activities again. The tests compare the package with it.
 func plainSpectrum(in institute, year int) []obj {
 	total := 0

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// row returns the row of a topic, with the fields of API.md's table in its order, without share.
+// row returns the row of a topic, with the fields of the API's description in its order, without share.
 func (s *Summary) row(id string, t *topic) bson.Raw {
 	start, dst := bsoncore.AppendDocumentStart(nil)
 	dst = bsoncore.AppendStringElement(dst, "_id", id)

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Values that API.md prescribes (GET /portfolio/spectrum, rules 4 and 5).
+// Values that the API's description prescribes for GET /portfolio/spectrum.
 const (
 	maxRelated  = 10  // the most units, researchers and activities of a topic
 	minScore    = 0.8 // the least score of an assignment for an activity to be listed
@@ -25,7 +25,7 @@ const (
 
 // Options says in which field topics are, what their public addresses are, and how activities are rendered.
 type Options struct {
-	Topics     string // dotted path of topic assignments; catalog.topics if empty (DESIGN.md: 4)
+	Topics     string // dotted path of topic assignments; catalog.topics if empty
 	CatalogURL string // a topic's address with {id}; https://openalex.org/{id} if empty
 	// Strip returns an activity without the fields that a summary must not show. If nil, it may show all.
 	Strip func(activity bson.Raw) bson.Raw
@@ -192,8 +192,8 @@ func (s *Summary) Made(id bson.RawValue) bool {
 
 // Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each topic
 // in order of id. Equal activities give equal rows, whatever the order and the number of calls. A topic's _id is its id.
-// A row has the fields of API.md's table in its order, but no share; its activities are not only recent ones. at has
-// the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of activities that have
+// A row has the fields of the API's description in its order, but no share; its activities are not only recent ones. at
+// has the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of activities that have
 // changed or were not shown before. It is not called at first.
 func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
 	missing, made := s.count(at), map[int]bool{}

@@ -1,12 +1,12 @@
 // Package units computes a person's memberships in units for the response of GET
-// /api/user-units/{id} (API.md: that section).
+// /api/user-units/{id} (openapi.json).
 //
 // Data flow: NewNames indexes the unit tree, Row makes the row of a person from the stored record, and AppendData
 // writes a row as JSON for a request. The last step adds the values that depend on the request: in_past depends on
 // today's date, unit names on the language. So a row changes only with its record or the units, and in_past is
 // right from the first moment of a day.
 //
-// Decisions where API.md is silent:
+// Decisions where the description of the API is silent:
 //
 //   - A membership that is not a document is left out. All memberships without a unit
 //     belong to one unknown unit. A person without a list has an empty list.

@@ -59,7 +59,7 @@ func decode(t *testing.T, src []byte) obj {
 }
 
 // TestInstitute compares the answers for all persons of an institute of real size with a second
-// implementation of API.md's section over decoded documents, in which all dates are days in text.
+// implementation of the API's description over decoded documents, in which all dates are days in text.
 func TestInstitute(t *testing.T) {
 	groups, persons := collection(t, "groups"), collection(t, "persons")
 	names := units.NewNames(groups)
