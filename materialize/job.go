@@ -10,7 +10,6 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/display"
-	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
 
@@ -137,13 +136,7 @@ var resolvedJob = Job{
 	Fingerprint: "resolved/2",
 	Rows: func(deps Deps) (RowFunc, error) {
 		directory := display.NewDirectory(deps["organizations"], deps["persons"])
-		return func(_ context.Context, record bson.Raw) (bson.Raw, error) {
-			names := directory.Resolve(record)
-			if names == nil {
-				return display.Strip(record), nil
-			}
-			return raw.SetField(record, display.Reserved, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: names})
-		}, nil
+		return func(_ context.Context, record bson.Raw) (bson.Raw, error) { return directory.Row(record) }, nil
 	},
 }
 

@@ -141,7 +141,7 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 		return done, rules.Wrongf("", "", "%v", err)
 	}
 	next, err := p.institute.load(cfg)
-	cited, failed := loadCite(cfg.Rules, p.institute.zone)
+	cited, failed := p.institute.loadCite(cfg.Rules)
 	if err = cmp.Or(err, failed); err != nil {
 		return done, rules.Wrongf("", "", "%v", err)
 	}

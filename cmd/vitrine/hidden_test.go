@@ -14,6 +14,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
+	"vitrine/rules/raw"
 )
 
 // TestHiddenFieldsMistakes: a field that cannot be hidden stops the start, and the error says where
@@ -31,7 +32,8 @@ func TestHiddenFieldsMistakes(t *testing.T) {
 	}
 }
 
-// TestHiddenFieldsAreNotMarked: a search, a facet or a list finds no record by a hidden field.
+// TestHiddenFieldsAreNotMarked: a search, a facet or a list finds no record by a hidden field, and the item in the mark
+// lacks it.
 func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {
@@ -48,13 +50,14 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	}
 	const (
 		all = `{"public":true,"year":2021,"units":[{"id":"LAB"}],"in":["LAB"],"persons":[{"id":"ann","name":"Ada"},` +
-			`{"id":"bob","name":"Bobson"}],"keywords":[{"id":"owls"},{"id":"moths"}],"oa":"1","doi":"10.1000/x",` +
+			`{"id":"bob","name":"Bobson","orcid":"0000-0002-1825-0097"}],"keywords":[{"id":"owls"},{"id":"moths"}],"oa":"1","doi":"10.1000/x",` +
 			`"by_author":"bobson"}`
 		project = `{"public":true,"persons":[{"id":"ann","name":"Ada"}],"projects":[{"id":"P","title":"P"}],` +
 			`"by_author":"ada"}`
 	)
 	for _, tt := range []struct{ view, hidden, from, without string }{
 		{rules.ViewActivities, "mail", all, ""},
+		{rules.ViewActivities, "orcid", all, ""}, // of its own field the item knows
 		{rules.ViewActivities, "doi", all, `"doi":"10.1000/x",`},
 		{rules.ViewActivities, "open_access", all, `"oa":"1",`},
 		{rules.ViewActivities, "year", all, `"year":2021,`},
@@ -69,14 +72,26 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := mark.Options{Public: public, Cited: (&institute{cite: mapping}).cited, Visible: fields.Strip}
-		persons := proxytest.Parse(t, `{"username":"ann","last":"Ada"}`, `{"username":"bob","last":"Bobson"}`)
+		o := mark.Options{Public: public, Cited: (&institute{cite: mapping}).citing(nil), Visible: fields.Strip}
+		persons := proxytest.Parse(t, `{"username":"ann","last":"Ada"}`,
+			`{"username":"bob","last":"Bobson","orcid":"0000-0002-1825-0097"}`)
 		made, err := mark.NewDirectory(o, persons, nil, nil).Make(tt.view, proxytest.Parse(t, records[tt.view])[0])
 		if err != nil {
 			t.Fatal(err)
 		}
+		item := string(mark.ItemOf(made))
+		for field, text := range map[string]string{"doi": "10.1000/x", "keywords": "owls", "orcid": "0000-0002-1825-0097"} {
+			shows := tt.view == rules.ViewActivities && field != tt.hidden
+			if strings.Contains(item, text) != shows {
+				t.Errorf("without %s: the item has %s: %t", tt.hidden, field, !shows)
+			}
+		}
+		var b raw.Builder
+		if err := b.Copy(made, func(name string) bool { return name != "item" }); err != nil {
+			t.Fatal(err)
+		}
 		want := strings.Replace(tt.from, tt.without, "", 1)
-		if got := string(ejson.AppendDocument(nil, made)); got != want {
+		if got := string(ejson.AppendDocument(nil, b.Document())); got != want {
 			t.Errorf("without %s the mark is\n%s, want\n%s", tt.hidden, got, want)
 		}
 	}

@@ -63,7 +63,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 			return nil, fmt.Errorf("access.hidden_fields: %w", err)
 		}
 	}
-	if i.cite, err = loadCite(cfg.Rules, i.zone); err != nil {
+	if i.cite, err = i.loadCite(cfg.Rules); err != nil {
 		return nil, err
 	}
 	if i.labels, err = label.Parse(configs.LabelSets()); err != nil {
@@ -191,12 +191,12 @@ func loadRules(cfg configs.Rules) (*render.Rules, error) {
 }
 
 // loadCite reads the configured rules of citations, or else the built-in ones.
-func loadCite(cfg configs.Rules, zone *time.Location) (*cite.Mapping, error) {
+func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 	m, err := readFile("rules.cite_file", cfg.CiteFile, configs.CiteRules, cite.Load)
 	if err != nil {
 		return nil, err
 	}
-	return m.In(zone), nil
+	return m.In(i.zone).Hiding(i.hidden.String()), nil
 }
 
 // readFile reads and parses the file that a setting names, or else the built-in one.
@@ -223,10 +223,8 @@ func (i *institute) allViews() []index.Definition {
 	views = proxylists.Views(views, i.cite)
 	unsearched := view.Mode(cfg.Views.Mode) == view.Memory || embeddedPath(cfg) != ""
 	for n := range views {
-		if v := &views[n]; unsearched {
-			v.WordRules = "" // no query would read the words
-		} else if v.WordRules != "" {
-			v.WordRules += " hidden(" + i.hidden.String() + ")"
+		if unsearched {
+			views[n].WordRules = "" // no query would read the words
 		}
 	}
 	return views

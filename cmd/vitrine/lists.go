@@ -10,6 +10,7 @@ import (
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
@@ -51,7 +52,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 		l := i.loaded.Load()
 		o := mark.Options{
 			Public: l.public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
-			Visible: i.hidden.Strip, Cited: i.cited, Rules: i.cite.Fingerprint + " " + i.hidden.String(),
+			Visible: i.hidden.Strip, Cited: i.citing(docs["organizations"]), Rules: i.cite.Fingerprint,
 		}
 		if i.database != nil && l.Lists.Portal {
 			o.Portal = &mark.Portal{} // whose switches of persons concern all views
@@ -71,7 +72,14 @@ func (s effective) shownBy(lists configs.Lists) *mark.Portal {
 	return &mark.Portal{Activities: s.portal.Shown()}
 }
 
-// cited returns what citations show of a record.
-func (i *institute) cited(view string, record bson.Raw) mark.Citation {
-	return i.cite.View(view).Selected(record)
+// citing returns the function that returns what citations show of a record. The rows of projects have the names of
+// organizations, which their records lack.
+func (i *institute) citing(organizations []bson.Raw) func(view string, record, about bson.Raw) mark.Citation {
+	names := display.NewDirectory(organizations, nil)
+	return func(view string, record, about bson.Raw) mark.Citation {
+		if view == rules.ViewProjects {
+			record, _ = names.Row(record)
+		}
+		return i.cite.View(view).Cited(record, about)
+	}
 }

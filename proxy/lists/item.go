@@ -14,7 +14,6 @@ import (
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/cite"
-	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -58,8 +57,8 @@ func times(it *item, row bson.Raw, published time.Time) (created, updated time.T
 	} else if created = it.Date.Time(published.Location()).UTC(); it.Date.Year == 0 || created.After(published) {
 		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
 	}
-	if on := date.Read(raw.Get(row, "updated"), published.Location()); on.Day != 0 {
-		updated = on.Time(published.Location()).UTC()
+	if at := mark.UpdatedOf(row); at != 0 {
+		updated = time.Unix(at, 0).UTC()
 	}
 	if updated.After(published) || updated.Before(created) {
 		updated = time.Time{}

@@ -12,7 +12,6 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/proxytest"
-	"vitrine/rules/access"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -76,15 +75,9 @@ func getList(s *proxytest.Site, target string) (l listAnswer) {
 // withRecords serves the demo with more records, which are given by collection, without the fields in hidden.
 func withRecords(t *testing.T, records map[string][]string, hidden ...string) *proxytest.Site {
 	t.Helper()
-	store := proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
+	return proxytest.OpenHiding(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		return append(docs, proxytest.Parse(t, records[collection]...)...)
-	})
-	o := proxytest.ListOptions(t)
-	var err error
-	if o.Hidden, err = access.NewFields(hidden); err != nil {
-		t.Fatal(err)
-	}
-	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
+	}, hidden...)
 }
 
 // builtIn are lists of the demo, one of each kind.
@@ -204,7 +197,8 @@ func TestPreparedEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Refresh(rules.ViewActivities, changed)
+	s.Store.PublishMarked(t, rules.ViewActivities, changed)
+	s.Await(rules.ViewActivities)
 	compare()
 	if !strings.Contains(string(s.Get("/lists/activities.bib").Body), "Quite another title") {
 		t.Error("the answer lacks the change")

@@ -114,7 +114,7 @@ func (m siteMap) rows(ctx context.Context, list int) (listRows, error) {
 	if err != nil {
 		return listRows{}, err
 	}
-	return listRows{selected.Only("_id", mark.Field, "updated"), snap.Meta().Published.In(m.lists.shared.Zone)}, nil
+	return listRows{selected.Only("_id", mark.Field), snap.Meta().Published.In(m.lists.shared.Zone)}, nil
 }
 
 // changed returns when a row last changed, or zero if that is unknown.

@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/lists"
 	"vitrine/rules"
+	"vitrine/rules/access"
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -25,14 +26,23 @@ var collections = map[string]string{
 // PublicRule is the rule by which the records of PublicStore are public.
 const PublicRule = `{"hide": {"$in": [null, false, 0, "", "0", "false"]}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
 
-// CiteRules returns the built-in mapping rules.
-func CiteRules(t testing.TB) *cite.Mapping {
+// CiteRules returns the built-in mapping rules for records without the fields in hidden.
+func CiteRules(t testing.TB, hidden ...string) *cite.Mapping {
 	t.Helper()
 	r, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r.Hiding(hiding(t, hidden).String())
+}
+
+func hiding(t testing.TB, hidden []string) *access.Fields {
+	t.Helper()
+	fields, err := access.NewFields(hidden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fields
 }
 
 // marked returns the rows of a view with the marks that the materializer writes.
@@ -53,8 +63,9 @@ func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows
 	return rows
 }
 
-// ListStore returns a store of the demo's records with marks. change may add records to a collection.
-func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *Store {
+// ListStore returns a store of the demo's records with marks. change may add records to a collection. Callers do not
+// see the fields in hidden.
+func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw, hidden ...string) *Store {
 	t.Helper()
 	docs := map[string][]bson.Raw{}
 	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {
@@ -63,19 +74,23 @@ func ListStore(t testing.TB, change func(collection string, docs []bson.Raw) []b
 			docs[name] = change(name, docs[name])
 		}
 	}
-	return PublicStore(t, docs)
+	return PublicStore(t, docs, hidden...)
 }
 
-// PublicStore returns a store of the given records with the materializer's marks.
-func PublicStore(t testing.TB, docs map[string][]bson.Raw) *Store {
+// PublicStore returns a store of the given records with the materializer's marks. Callers do not see the fields in
+// hidden.
+func PublicStore(t testing.TB, docs map[string][]bson.Raw, hidden ...string) *Store {
 	t.Helper()
 	public, err := filter.Parse([]byte(PublicRule), filter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapping := CiteRules(t)
-	cited := func(view string, record bson.Raw) mark.Citation { return mapping.View(view).Selected(record) }
-	d := mark.NewDirectory(mark.Options{Public: public, Now: Published, Cited: cited}, docs["persons"], docs["groups"], docs["projects"])
+	mapping, without := CiteRules(t, hidden...), hiding(t, hidden)
+	cited := func(view string, record, about bson.Raw) mark.Citation {
+		return mapping.View(view).Cited(without.Strip(record), without.Strip(about))
+	}
+	o := mark.Options{Public: public, Now: Published, Cited: cited}
+	d := mark.NewDirectory(o, docs["persons"], docs["groups"], docs["projects"])
 	s := NewStore()
 	s.directory = d
 	for view, name := range collections {
@@ -97,17 +112,24 @@ func (s *Store) Generation(view string) uint64 {
 	return s.metas[view].Generation
 }
 
-// ListOptions returns options with lists.
-func ListOptions(t testing.TB) proxy.Options {
+// ListOptions returns options with lists. Callers do not see the fields in hidden.
+func ListOptions(t testing.TB, hidden ...string) proxy.Options {
 	t.Helper()
 	o := Options(t)
-	o.Lists = lists.Options{Enabled: true, Cite: CiteRules(t), BaseURL: "https://data.example"}
+	o.Hidden = hiding(t, hidden)
+	o.Lists = lists.Options{Enabled: true, Cite: CiteRules(t, hidden...), BaseURL: "https://data.example"}
 	return o
 }
 
-// ListViews returns the views with everything that lists need.
-func ListViews(t testing.TB) []viewindex.Definition {
-	return lists.Views(api.Views(), CiteRules(t))
+// ListViews returns the views with everything that lists need. Callers do not see the fields in hidden.
+func ListViews(t testing.TB, hidden ...string) []viewindex.Definition {
+	return lists.Views(api.Views(), CiteRules(t, hidden...))
+}
+
+// OpenHiding serves the demo's records as lists, to callers who do not see the fields in hidden.
+func OpenHiding(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw, hidden ...string) *Site {
+	t.Helper()
+	return OpenViews(t, ListStore(t, change, hidden...), ListOptions(t, hidden...), ListViews(t, hidden...), 0)
 }
 
 // OpenLists serves the demo's records as lists.

@@ -3,9 +3,10 @@
 //
 // A file of mapping rules (configs/rules/cite.yaml) says which kind of work each stored code means, what each format
 // calls that kind, and in which fields records store the variables of an item. Load compiles the file once;
-// Mapping.Read then reads a record in one pass.
+// Mapping.Make then makes an item of a record in one pass. The mark of a public record has its item (Mapping.Cited), so
+// that requests only decode it: Mapping.Read.
 //
-// Read never fails: a field of a wrong type counts as missing, and all texts of an item are valid UTF-8 without line
+// Make never fails: a field of a wrong type counts as missing, and all texts of an item are valid UTF-8 without line
 // breaks and control characters. All functions are safe for concurrent use, as long as each goroutine has its own Item.
 package cite
 
@@ -37,7 +38,8 @@ type Forms struct {
 	OpenURL                  string // a format of OpenURL and a genre in it, such as "journal/article"
 }
 
-// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title and HTML.
+// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title and HTML. Item.pass
+// names the fields that marks have.
 type Item struct {
 	ID  string // the record's _id as text
 	Key string // citation key: ASCII, stable and unique
@@ -79,6 +81,9 @@ type Item struct {
 	// HTML has the texts that may have the inline markup of titles, with it.
 	HTML struct{ Container, Series, Event, Abstract string }
 
-	abstract bson.RawValue   // as stored
-	values   []bson.RawValue // the row's values, by slot
+	paragraphs string  // of the abstract, as HTML, separated by line breaks
+	badges     []badge // in the order of the rules
+
+	kind   *work           // has Forms
+	values []bson.RawValue // the record's values, by slot; only for Make
 }

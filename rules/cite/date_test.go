@@ -49,7 +49,7 @@ func TestStoredDate(t *testing.T) {
 		m.Read(row, it)
 		assert.Equal(t, [2]string{tt.from, tt.to}, [2]string{it.Date.String(), it.End.String()}, "%s in %s", tt.row,
 			tt.zone)
-		assert.Equal(t, it.Date.Year, m.Selected(row).Year, tt.row)
+		assert.Equal(t, it.Date.Year, m.Cited(row, nil).Year, tt.row)
 	}
 	assert.NotEqual(t, builtIn(t).Fingerprint, builtIn(t).In(berlin).Fingerprint)
 }

@@ -144,7 +144,7 @@ func TestReuse(t *testing.T) {
 		{`{"funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funder": "Night Fund"}`, "", "", "", "", "Night Fund", ""},
 	} {
 		it := read(t, rules.ViewActivities, tt.row)
-		selected := builtIn(t).Selected(doc(t, tt.row))
+		selected := builtIn(t).Cited(doc(t, tt.row), nil)
 		assert.Equal(t, map[string]string{"true": "1", "false": "0"}[tt.oa], selected.OA, tt.row)
 		assert.Equal(t, tt.keywords, strings.Join(selected.Keywords, "|"), tt.row)
 		assert.Equal(t, []string{tt.oa, tt.licence, tt.pdf, tt.keywords, tt.funder, tt.badges},

@@ -15,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
-	"vitrine/rules/mark"
 	"vitrine/rules/yamlfile"
 )
 
@@ -38,18 +37,21 @@ var formats = func() (f struct {
 
 // Mapping holds compiled mapping rules for the rows of one view.
 type Mapping struct {
-	Fingerprint string // hash of the file, and the zone
+	Fingerprint string // hash of the file, the zone, and what Hiding names
+
+	stamp uint32 // in items in marks: they were made by the same rules
 
 	view                   string
 	zone                   *time.Location // in which points in time have their day
 	slots                  map[string]int // the position in Item.values of each stored field
+	kinds                  []*work
 	subtypes, types, views map[string]*work
 	fallback               *work
 	degrees, funders       map[string]string // names by code
 	licences               map[string]string // addresses by code
 	openAccess             openAccess
 	unpublished            unpublished
-	badges                 []badge
+	badges                 []badgeRule
 	LastAuthor             bool // lists show the last author, too, where they fold some
 }
 
@@ -58,11 +60,11 @@ const (
 	slotID = iota
 	slotType
 	slotSubtype
-	slotMark
 	slotResolved
 )
 
 type work struct {
+	number int // position in Mapping.kinds
 	Forms
 	fields
 }
@@ -97,8 +99,21 @@ func (m *Mapping) View(name string) *Mapping {
 // In returns the rules for a site in a zone, in which points in time have their day. Load returns the rules for UTC.
 func (m *Mapping) In(zone *time.Location) *Mapping {
 	other := *m
-	other.zone, other.Fingerprint = zone, m.Fingerprint+" "+zone.String()
+	other.zone = zone
+	other.sign(m.Fingerprint + " " + zone.String())
 	return &other
+}
+
+// Hiding returns the rules for records without some fields, which hidden identifies.
+func (m *Mapping) Hiding(hidden string) *Mapping {
+	other := *m
+	other.sign(m.Fingerprint + " hidden(" + hidden + ")")
+	return &other
+}
+
+// sign sets the fingerprint, and the stamp, which also changes with the fields of items.
+func (m *Mapping) sign(fingerprint string) {
+	m.Fingerprint, m.stamp = fingerprint, uint32(xxhash.Sum64String(fmt.Sprintf("%s %#v %#v", fingerprint, Item{}, Person{})))
 }
 
 // Load compiles mapping rules. It reports all mistakes, not only the first. Each error begins "name:line: key: ".
@@ -111,12 +126,10 @@ func Load(name string, src []byte) (*Mapping, error) {
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
-		zone: time.UTC, Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
-		slots: map[string]int{
-			"_id": slotID, "type": slotType, "subtype": slotSubtype,
-			mark.Field: slotMark, rules.FieldResolved: slotResolved,
-		},
+		zone:  time.UTC,
+		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, rules.FieldResolved: slotResolved},
 	}}
+	l.to.sign(strconv.FormatUint(xxhash.Sum64(src), 36))
 	l.file(top)
 	return l.to.View(rules.ViewActivities), l.Err()
 }
@@ -205,7 +218,8 @@ func (l *loader) slot(n *yaml.Node, path, field string) int {
 
 // kind reads a kind of work. Its names in the formats must match a pattern, because the writers do not escape them.
 func (l *loader) kind(n *yaml.Node, path string) *work {
-	k := &work{fields: l.fields}
+	k := &work{number: len(l.to.kinds), fields: l.fields}
+	l.to.kinds = append(l.to.kinds, k)
 	found := l.Mapping(n, path, "bibtex", "csl", "openurl", "ris", "schema", "fields")
 	name := func(key, shape string) string {
 		n := cmp.Or(found[key], n)

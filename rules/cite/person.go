@@ -33,9 +33,9 @@ func (it *Item) Persons() iter.Seq[*Person] {
 
 // appendPersons appends the persons of a stored list that have a name, and reports whether the list says that there are
 // others. It leaves out members of a project whose username is not public, but keeps authors of a work.
-func (it *Item) appendPersons(dst []Person, slots []int) (all []Person, others bool) {
+func (it *Item) appendPersons(dst []Person, slots []int, about bson.Raw) (all []Person, others bool) {
 	others = person.Each(it.value(slots), func(name person.Person, doc bson.Raw) {
-		if p := it.person(name, doc); !p.IsZero() {
+		if p := it.person(name, doc, about); !p.IsZero() {
 			dst = append(dst, p)
 		}
 	})
@@ -44,11 +44,11 @@ func (it *Item) appendPersons(dst []Person, slots []int) (all []Person, others b
 
 // person returns a person by name and document. It has no name if the name may not be shown. Of persons of the
 // institute who are not public, only the name is shown.
-func (it *Item) person(name person.Person, doc bson.Raw) Person {
+func (it *Item) person(name person.Person, doc, about bson.Raw) Person {
 	var public bson.Raw
 	user := strings.ToValidUTF8(part(doc, "user"), "\uFFFD") // as marks have it
 	if user != "" {
-		if public = it.public(user); public == nil && it.View != rules.ViewActivities {
+		if public = publicOf(about, user); public == nil && it.View != rules.ViewActivities {
 			return Person{}
 		}
 	}
@@ -64,9 +64,8 @@ func (it *Item) person(name person.Person, doc bson.Raw) Person {
 	return p
 }
 
-// public returns a public person's entry in the mark of the row, or nil.
-func (it *Item) public(user string) bson.Raw {
-	about, _ := it.values[slotMark].DocumentOK()
+// publicOf returns a public person's entry in a mark, or nil.
+func publicOf(about bson.Raw, user string) bson.Raw {
 	for one := range mark.Entries(about, "persons") {
 		if part(one, "id") == user {
 			return one

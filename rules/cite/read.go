@@ -21,49 +21,62 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Read reads a row into an item and reuses the item's slices. It reads the row's fields once; the first of repeated
-// fields counts.
-func (m *Mapping) Read(row bson.Raw, it *Item) {
-	authors, editors, supervisors := it.Authors[:0], it.Editors[:0], it.Supervisors[:0]
-	keywords, projects, values := it.Keywords[:0], it.Projects[:0], it.values
-	if len(values) != len(m.slots) {
-		values = make([]bson.RawValue, len(m.slots))
+// Make reads a record into an item and reuses the item's slices. It reads the record's fields once; the first of
+// repeated fields counts. about is the record's mark, of which it needs the persons and the projects; nil if the record
+// is not public.
+func (m *Mapping) Make(record, about bson.Raw, it *Item) {
+	m.reset(it)
+	if len(it.values) != len(m.slots) {
+		it.values = make([]bson.RawValue, len(m.slots))
 	}
-	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
-	it.View, it.Keywords, it.Projects, it.values = m.view, keywords, projects, values
-	it.Authors, it.Editors, it.Supervisors = authors, editors, supervisors
-	clear(values)
-	fields := raw.Read(row)
+	clear(it.values)
+	fields := raw.Read(record)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		if slot, ok := m.slots[string(e.Key)]; ok && values[slot].Type == 0 {
-			values[slot] = e.Value()
+		if slot, ok := m.slots[string(e.Key)]; ok && it.values[slot].Type == 0 {
+			it.values[slot] = e.Value()
 		}
 	}
-	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // IDText keeps control characters and spaces
-	it.Type, it.Subtype = code(values[slotType]), code(values[slotSubtype])
-	k := cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback)
-	it.Forms = k.Forms
+	it.ID = idOf(it.values[slotID])
+	it.Type, it.Subtype = code(it.values[slotType]), code(it.values[slotSubtype])
+	it.be(cmp.Or(m.subtypes[it.Subtype], m.types[it.Type], m.fallback))
 	m.unpublished.stated(it)
-	it.fill(&k.fields, row, m.zone)
+	it.fill(&it.kind.fields, record, about, m.zone)
 	m.unpublished.flagged(it)
-	m.reuse(it, &k.fields)
+	m.reuse(it, &it.kind.fields)
+	m.readProjects(about, it)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
 	}
 	it.Key = key(it)
 }
 
-func (it *Item) fill(f *fields, row bson.Raw, zone *time.Location) {
+// reset empties an item, but keeps the memory of its slices.
+func (m *Mapping) reset(it *Item) {
+	authors, editors, supervisors := it.Authors[:0], it.Editors[:0], it.Supervisors[:0]
+	keywords, projects, badges, values := it.Keywords[:0], it.Projects[:0], it.badges[:0], it.values
+	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
+	it.Authors, it.Editors, it.Supervisors = authors, editors, supervisors
+	it.Keywords, it.Projects, it.badges, it.values = keywords, projects, badges, values
+	it.View = m.view
+}
+
+// be sets the kind of work.
+func (it *Item) be(k *work) { it.kind, it.Forms = k, k.Forms }
+
+// idOf returns an _id as text. It keeps control characters and spaces.
+func idOf(v bson.RawValue) string { return strings.ToValidUTF8(ejson.IDText(v), "\uFFFD") }
+
+func (it *Item) fill(f *fields, record, about bson.Raw, zone *time.Location) {
 	it.Text, it.Title = it.marked(f.Title)
 	it.Name = it.text(f.Name)
 	if it.View == rules.ViewPersons && it.Text == "" {
-		self := person.Of(row)
+		self := person.Of(record)
 		it.Text = cmp.Or(self.Name(), it.Name)
 		it.Title = markup.Escape(it.Text)
 	}
-	it.Authors, it.MoreAuthors = it.appendPersons(it.Authors, f.Authors)
-	it.Editors, it.MoreEditors = it.appendPersons(it.Editors, f.Editors)
-	it.Supervisors, it.MoreSupervisors = it.appendPersons(it.Supervisors, f.Supervisors)
+	it.Authors, it.MoreAuthors = it.appendPersons(it.Authors, f.Authors, about)
+	it.Editors, it.MoreEditors = it.appendPersons(it.Editors, f.Editors, about)
+	it.Supervisors, it.MoreSupervisors = it.appendPersons(it.Supervisors, f.Supervisors, about)
 	it.dates(f, zone)
 	it.Container, it.HTML.Container = it.marked(f.Container)
 	it.Series, it.HTML.Series = it.marked(f.Series)
@@ -183,23 +196,24 @@ func (it *Item) readAbstract(slots []int) {
 	for _, slot := range slots {
 		v := it.values[slot]
 		it.Abstract = textBy(v, func(s string) string { return markup.Plain(markup.Abstract(s)) })
-		if it.Abstract != "" {
-			it.abstract = v
-			it.HTML.Abstract = textBy(v, func(s string) string { return markup.Title(markup.Abstract(s)) })
-			return
+		if it.Abstract == "" {
+			continue
 		}
+		it.HTML.Abstract = textBy(v, func(s string) string { return markup.Title(markup.Abstract(s)) })
+		it.paragraphs = it.HTML.Abstract
+		if s := raw.Text(v); v.Type == bson.TypeString && strings.ContainsAny(s, "<\n&") { // otherwise it is one
+			it.paragraphs = strings.Join(markup.Paragraphs(markup.Abstract(s)), "\n")
+		}
+		return
 	}
 }
 
 // Paragraphs returns the paragraphs of the abstract as HTML with the inline markup of titles.
 func (it *Item) Paragraphs() []string {
-	switch {
-	case it.Abstract == "":
+	if it.paragraphs == "" {
 		return nil
-	case it.abstract.Type != bson.TypeString:
-		return []string{it.HTML.Abstract}
 	}
-	return markup.Paragraphs(markup.Abstract(raw.Text(it.abstract)))
+	return strings.Split(it.paragraphs, "\n")
 }
 
 // first returns the first text in the slots that is not empty, as read by a function.

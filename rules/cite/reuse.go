@@ -27,9 +27,8 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 	if open, known := m.openAccess.read(func(i int) bson.RawValue { return it.values[m.openAccess.slots[i]] }); known {
 		it.OA = strconv.FormatBool(open)
 	}
-	if it.Rights = it.text(f.Licence); it.Rights != "" {
-		it.Licence = cmp.Or(m.licences[coded(it.Rights)], markup.WebURL(it.Rights))
-	}
+	it.Rights = it.text(f.Licence)
+	it.Licence = m.licence(it.Rights)
 	if strings.HasSuffix(it.URL, ".pdf") {
 		it.PDF = it.URL
 	}
@@ -40,7 +39,11 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 	for _, slot := range f.Funder {
 		it.Funder = cmp.Or(it.Funder, m.funder(it.values[slot], it.values[slotResolved]))
 	}
-	about, _ := it.values[slotMark].DocumentOK()
+	m.readBadges(it)
+}
+
+// readProjects sets the projects of an activity. They are in its mark, so that items in marks do not repeat them.
+func (m *Mapping) readProjects(about bson.Raw, it *Item) {
 	if it.View != rules.ViewActivities || raw.Get(about, "projects").Type == 0 {
 		return
 	}
@@ -49,6 +52,14 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 			ID: part(one, "id"), Title: clean(part(one, "title")), Funder: m.funder(raw.Get(one, "funder"), bson.RawValue{}), Grant: clean(part(one, "funding_number")),
 		})
 	}
+}
+
+// licence returns the address of a licence by its name or address, or "".
+func (m *Mapping) licence(rights string) string {
+	if rights == "" {
+		return ""
+	}
+	return cmp.Or(m.licences[coded(rights)], markup.WebURL(rights))
 }
 
 // coded returns a text as a code: in small letters, with hyphens for spaces.
@@ -86,15 +97,6 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	return false, false
 }
 
-// Selected returns what marks have of a record's citation.
-func (m *Mapping) Selected(record bson.Raw) (c mark.Citation) {
-	m.With(record, func(it *Item) {
-		oa := map[string]string{"true": "1", "false": "0"}[it.OA]
-		c = mark.Citation{Year: it.Date.Year, OA: oa, DOI: it.DOI, Keywords: slices.Clone(it.Keywords)}
-	})
-	return c
-}
-
 // funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns
 // other texts unchanged, and "" for another ObjectID.
 func (m *Mapping) funder(v, resolved bson.RawValue) string {
@@ -114,15 +116,15 @@ func (m *Mapping) funder(v, resolved bson.RawValue) string {
 	return id
 }
 
-// badge is a rule for a badge: records get it that have a value in a field or, if value is "", any value.
-type badge struct {
+// badgeRule is a rule for a badge: records get it that have a value in a field or, if value is "", any value.
+type badgeRule struct {
 	name  map[string]string // by language
 	slot  int
 	value string
 }
 
 func (l *loader) badge(n *yaml.Node, path string) {
-	var b badge
+	var b badgeRule
 	found := l.Mapping(n, path, "name", "field", "value")
 	if found["name"] == nil || found["field"] == nil {
 		l.Errorf(n, path, "needs a name and a field")
@@ -138,15 +140,38 @@ func (l *loader) badge(n *yaml.Node, path string) {
 	l.to.badges = append(l.to.badges, b)
 }
 
+// badge is a badge of an item: the position of its rule and, if the rule is for any value, the value.
+type badge struct {
+	rule  int
+	value string
+}
+
+func (m *Mapping) readBadges(it *Item) {
+	for i, b := range m.badges {
+		v := it.values[b.slot]
+		if v.Type == 0 {
+			continue
+		}
+		switch value := text(v); {
+		case b.value == "" && value != "":
+			it.badges = append(it.badges, badge{i, value})
+		case b.value != "" && slices.Contains(display.Texts(v), b.value):
+			it.badges = append(it.badges, badge{i, ""})
+		}
+	}
+}
+
 // Badges returns the texts of an item's badges in a language, such as "Best paper" or "Quartile: Q1".
 func (m *Mapping) Badges(it *Item, lang string) (all []string) {
-	for _, b := range m.badges {
-		switch stored := it.values[b.slot]; {
-		case b.value == "" && text(stored) != "":
-			all = append(all, b.name[lang]+": "+text(stored))
-		case b.value != "" && slices.Contains(display.Texts(stored), b.value):
-			all = append(all, b.name[lang])
+	for _, b := range it.badges {
+		if b.rule >= len(m.badges) { // never, unless the store is damaged
+			continue
 		}
+		name := m.badges[b.rule].name[lang]
+		if b.value != "" {
+			name += ": " + b.value
+		}
+		all = append(all, name)
 	}
 	return all
 }

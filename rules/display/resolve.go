@@ -88,6 +88,15 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	return nil
 }
 
+// Row returns a record with the reserved field of its row, in place of its own.
+func (d *Directory) Row(record bson.Raw) (bson.Raw, error) {
+	names := d.Resolve(record)
+	if names == nil {
+		return Strip(record), nil
+	}
+	return raw.SetField(record, Reserved, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: names})
+}
+
 // users returns the usernames whose names a record needs: those of persons stored without a name, of possible
 // applicants, and in other references.
 func users(record bson.Raw) []string {

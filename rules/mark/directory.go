@@ -26,20 +26,23 @@ type Options struct {
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
 	// Visible returns a record without what callers may not see, such as a hidden list of persons. If it is nil, they
-	// may see all. Cited returns what citations show of a record that Visible returned; if it is nil, all records are
-	// without. Rules changes with what both return.
+	// may see all. Cited returns what citations show of a record that Visible returned. It gets the part of the mark that
+	// has persons and projects, visible, too. If it is nil, all records are without. Rules changes with what both return.
 	Visible func(record bson.Raw) bson.Raw
-	Cited   func(view string, record bson.Raw) Citation
+	Cited   func(view string, record, mark bson.Raw) Citation
 	Rules   string
 	Now     time.Time // decides which memberships have ended; its zone is that of days
 }
 
-// Citation has the parts of a citation by which lists select records. Empty fields are not known.
+// Citation has the parts of a citation by which lists select and sort records, and the whole in the form of package
+// cite. Empty fields are not known.
 type Citation struct {
 	Year     int
+	Day      int    // in the year: the month times 100, plus the day of the month
 	OA       string // "1" if the record is open access, "0" if it says that it is not
 	DOI      string
 	Keywords []string
+	Item     []byte
 }
 
 // Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records
@@ -114,6 +117,14 @@ func add(entries map[string]entry, public bool, e entry, ids ...string) {
 
 func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	return Rule{d.o.Public, d.o.Portal}.Holds(view, record)
+}
+
+// visible returns a document without what callers may not see.
+func (d *Directory) visible(doc bson.Raw) bson.Raw {
+	if d.o.Visible == nil {
+		return doc
+	}
+	return d.o.Visible(doc)
 }
 
 // person returns a person by username, or by a document with one; the zero entry if not public.

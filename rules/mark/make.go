@@ -12,7 +12,6 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
-	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 	"vitrine/rules/person"
 	"vitrine/rules/raw"
@@ -26,34 +25,27 @@ const (
 
 // mark is the mark of a record; see the package comment.
 type mark struct {
-	Public   bool     `bson:"public"`
-	Year     int32    `bson:"year,omitempty"`
-	Type     string   `bson:"type,omitempty"`
-	Subtype  string   `bson:"subtype,omitempty"`
-	Units    []entry  `bson:"units,omitempty"`
-	In       []string `bson:"in,omitempty"`
-	Above    []entry  `bson:"above,omitempty"`
-	Persons  []entry  `bson:"persons,omitempty"`
-	Projects []entry  `bson:"projects,omitempty"`
-	Topics   []entry  `bson:"topics,omitempty"`
-	Keywords []entry  `bson:"keywords,omitempty"`
-	OA       string   `bson:"oa,omitempty"`
-	DOI      string   `bson:"doi,omitempty"`
-	ByTitle  string   `bson:"by_title,omitempty"`
-	ByAuthor string   `bson:"by_author,omitempty"`
-	Entered  int64    `bson:"entered,omitempty"`
+	Type, Subtype     string
+	Units             []entry
+	In                []string
+	Above             []entry
+	Persons, Projects []entry
+	Topics, Keywords  []entry
+	ByTitle, ByAuthor string
+	Entered, Updated  int64
+	Cited             Citation
 }
 
 // entry is the part of a unit, person, project, topic or keyword that a mark holds. Marks leave out an
 // entry without an id. What comes from a field that a site may hide has the name of that field, so that both are hidden.
 type entry struct {
-	ID     string `bson:"id"`
-	Name   string `bson:"name,omitempty"`
-	NameDE string `bson:"name_de,omitempty"`
-	ORCID  string `bson:"orcid,omitempty"`
-	Title  string `bson:"title,omitempty"`
-	Funder string `bson:"funder,omitempty"`
-	Grants string `bson:"funding_number,omitempty"`
+	ID     string
+	Name   string
+	NameDE string // name_de
+	ORCID  string
+	Title  string
+	Funder string
+	Grants string // funding_number
 }
 
 // Make returns the mark of a record of a view, or nil if the record is not public. It returns an error if it cannot
@@ -66,22 +58,13 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	self := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}
 	field := func(name string) bson.RawValue { return raw.Get(record, name) }
 	m := mark{
-		Public: true, Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
+		Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: appendEntries(nil, d.unit, field("units")), Projects: appendEntries(nil, d.project, field("projects")),
 		Topics:  appendEntries(nil, topicEntry, raw.Field(self, d.topics)),
-		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))), Entered: d.entryTime(record),
+		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))),
+		Entered: d.entryTime(record), Updated: d.updateTime(record),
 	}
-	visible := record
-	if d.o.Visible != nil {
-		visible = d.o.Visible(record)
-	}
-	if d.o.Cited != nil {
-		cited := d.o.Cited(view, visible)
-		m.Year, m.OA, m.DOI = int32(cited.Year), cited.OA, trim(identifier.DOIKey(cited.DOI))
-		for _, word := range cited.Keywords {
-			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
-		}
-	}
+	visible := d.visible(record)
 	m.addPersons(d, view, visible)
 	switch view {
 	case rules.ViewProjects:
@@ -99,7 +82,13 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		m.ByAuthor = m.ByTitle
 	}
 	m.addAncestors(d)
-	return bson.Marshal(m)
+	if d.o.Cited != nil {
+		m.Cited = d.o.Cited(view, visible, d.visible(m.related()))
+		for _, word := range m.Cited.Keywords {
+			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
+		}
+	}
+	return m.document(), nil
 }
 
 // addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity without
@@ -156,6 +145,15 @@ func (d *Directory) entryTime(record bson.Raw) int64 {
 		return 0
 	}
 	return at.Unix()
+}
+
+// updateTime returns the beginning of the day on which a record was last changed, or 0.
+func (d *Directory) updateTime(record bson.Raw) int64 {
+	zone := d.o.Now.Location()
+	if on := date.Read(raw.Get(record, "updated"), zone); on.Day != 0 {
+		return on.Time(zone).Unix()
+	}
+	return 0
 }
 
 // addAncestors adds the ids of the units and of their ancestors, and the entries of the ancestors that are not among

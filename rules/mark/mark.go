@@ -17,6 +17,7 @@ const Field = rules.FieldList
 const (
 	Public   = Field + ".public"        // true in every mark; filters use it because a scalar is faster to test than Field
 	Year     = Field + ".year"          // int32
+	Day      = Field + ".day"           // int32, to sort the records of a year by
 	Type     = Field + ".type"          // text, like the paths below
 	Subtype  = Field + ".subtype"       // a subtype of Type
 	Unit     = Field + ".units.id"      // the record's own units
@@ -52,6 +53,18 @@ func Set(row, mark bson.Raw) (bson.Raw, error) {
 func EnteredOf(row bson.Raw) int64 {
 	at, _ := raw.Get(Of(row), "entered").AsInt64OK()
 	return at
+}
+
+// UpdatedOf returns when the record of a row was last changed, or 0 if its mark does not say.
+func UpdatedOf(row bson.Raw) int64 {
+	at, _ := raw.Get(Of(row), "updated").AsInt64OK()
+	return at
+}
+
+// ItemOf returns the item in a mark, or nil.
+func ItemOf(mark bson.Raw) []byte {
+	_, item, _ := raw.Get(mark, "item").BinaryOK()
+	return item
 }
 
 // SetEntered returns a copy of a mark with the time when its record was entered.

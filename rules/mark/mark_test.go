@@ -45,7 +45,7 @@ func options(t testing.TB, public string) mark.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cited := func(view string, record bson.Raw) (c mark.Citation) {
+	cited := func(view string, record, _ bson.Raw) (c mark.Citation) {
 		if c.DOI, _ = record.Lookup("cited").StringValueOK(); c.DOI != "" {
 			c.OA = view
 		}

@@ -157,19 +157,13 @@ func (m *Matches) rows(
 		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
 		fallthrough
 	default:
-		for _, path := range dayPaths[m.View] {
-			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
-		}
 		if m.View == rules.ViewPersons { // persons have no dates
 			order = append(order, raw.SortField{Path: raw.PathOf(mark.ByAuthor)})
+		} else {
+			order = append(order, raw.SortField{Path: raw.PathOf(mark.Day), Desc: down || field == params.Type})
 		}
 	}
 	return part.By(order).Rows(ctx, offset, limit)
-}
-
-// dayPaths has the paths by which rows of one year are sorted, by view.
-var dayPaths = map[string][]string{
-	rules.ViewActivities: {"month", "day"}, rules.ViewProjects: {"start_date"}, rules.ViewEvents: {"start"},
 }
 
 // walk yields entries. It does not read the entries that it skips.
