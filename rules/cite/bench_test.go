@@ -3,7 +3,12 @@ package cite_test
 import (
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
 	"vitrine/rules/cite"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
 )
 
 // BenchmarkBibTeX reads rows and writes them as BibTeX; bytes per second count the rows.
@@ -24,6 +29,40 @@ func BenchmarkRead(b *testing.B) {
 	benchmark(b, func(dst []byte, it *cite.Item) []byte { return append(dst, it.Key...) })
 }
 
+// BenchmarkMark makes marks with the items of records.
+func BenchmarkMark(b *testing.B) {
+	d, records := directory(b), benchRecords(b)
+	var size, item int
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		made, err := d.Make(rules.ViewActivities, records[i%len(records)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += len(made)
+		item += len(mark.ItemOf(made))
+	}
+	b.ReportMetric(float64(size)/float64(b.N), "B-mark/op")
+	b.ReportMetric(float64(item)/float64(b.N), "B-item/op")
+}
+
+func benchRecords(b *testing.B) []bson.Raw {
+	records := instituteRows(b, "activities")
+	if records == nil {
+		records = demoRows(b, "activities")
+	}
+	return records
+}
+
+// directory returns the directory of marks with items, for the benchmarks' records.
+func directory(b *testing.B) *mark.Directory {
+	mapping := builtIn(b)
+	o := mark.Options{Public: filter.All(), Cited: func(view string, record, about bson.Raw) mark.Citation {
+		return mapping.Cited(record, about)
+	}}
+	return mark.NewDirectory(o, instituteRows(b, "persons"), instituteRows(b, "groups"), instituteRows(b, "projects"))
+}
+
 // BenchmarkWriters reads rows and writes them in the other formats.
 func BenchmarkWriters(b *testing.B) {
 	b.Run("ris", func(b *testing.B) { benchmark(b, cite.AppendRIS) })
@@ -36,10 +75,18 @@ func BenchmarkWriters(b *testing.B) {
 }
 
 func benchmark(b *testing.B, write func(dst []byte, it *cite.Item) []byte) {
-	rules := builtIn(b)
-	rows := instituteRows(b, "activities")
-	if rows == nil {
-		rows = demoRows(b, "activities")
+	mapping, d := builtIn(b), directory(b)
+	var rows []bson.Raw
+	for _, record := range benchRecords(b) {
+		made, err := d.Make(rules.ViewActivities, record)
+		if err != nil {
+			b.Fatal(err)
+		}
+		row, err := mark.Set(record, made)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rows = append(rows, row)
 	}
 	var bytes, written int
 	for _, row := range rows {
@@ -50,7 +97,7 @@ func benchmark(b *testing.B, write func(dst []byte, it *cite.Item) []byte) {
 	b.SetBytes(int64(bytes / len(rows)))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		rules.Read(rows[i%len(rows)], &it)
+		mapping.Read(rows[i%len(rows)], &it)
 		dst = write(dst[:0], &it)
 		written += len(dst)
 	}

@@ -145,22 +145,25 @@ func (m *Matches) rows(
 	if order == nil {
 		order = raw.Sort{}
 	}
+	by := func(path string, down bool) {
+		order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down})
+	}
 	switch field {
 	case params.Relevance:
 		return part.ByRelevance().Rows(ctx, offset, limit)
 	case byTitle, byAuthor:
-		order = append(order, raw.SortField{Path: raw.PathOf(paths[field]), Desc: down})
-		if v, _ := rules.ViewNamed(m.View); v.Order != "" {
-			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
-		}
+		by(paths[field], down)
+		by(mark.Year, true)
+		by(mark.Day, true)
 	case params.Added: // records entered at the same time are sorted by their own dates
-		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
-		fallthrough
+		by(mark.Entered, down)
+		by(mark.Year, down)
+		by(mark.Day, down)
 	default:
 		if m.View == rules.ViewPersons { // persons have no dates
-			order = append(order, raw.SortField{Path: raw.PathOf(mark.ByAuthor)})
+			by(mark.ByAuthor, false)
 		} else {
-			order = append(order, raw.SortField{Path: raw.PathOf(mark.Day), Desc: down || field == params.Type})
+			by(mark.Day, down || field == params.Type)
 		}
 	}
 	return part.By(order).Rows(ctx, offset, limit)
