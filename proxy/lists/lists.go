@@ -98,10 +98,11 @@ var whole = []Definition{
 // Lists plans answers for one generation of settings. It is safe for concurrent use.
 type Lists struct {
 	o      Options
-	shared Shared         // with defaults filled in
-	public *filter.Filter // selects the rows that lists show
-	lists  []listing      // the configured lists, then the lists of whole views
-	policy string         // the Content-Security-Policy of pages
+	shared Shared                    // with defaults filled in
+	public *filter.Filter            // selects the rows that lists show
+	lists  []listing                 // the configured lists, then the lists of whole views
+	policy string                    // the Content-Security-Policy of pages
+	alike  map[string]*filter.Filter // see mayEndAlike
 	guide  func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
@@ -124,6 +125,9 @@ func New(o Options, shared Shared) (*Lists, error) {
 	l.public = filter.OneOf(mark.Public, true).As(FromPublic)
 	var err error
 	if l.public, err = l.seen(l.public); err != nil {
+		return nil, fmt.Errorf("lists: %w", err)
+	}
+	if l.alike, err = alikeOf(); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
 	limits := shared.Filter

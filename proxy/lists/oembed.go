@@ -66,10 +66,15 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
-	parts, _, err := partsOf(u.EscapedPath())
+	parts, err := partsOf(u.EscapedPath())
 	if err != nil {
 		return nil, err
 	}
+	to, err := l.read(ctx, r.Planning, parts)
+	if err != nil {
+		return nil, err
+	}
+	to.format = formats[0]
 	q, err := params.Parse(func(yield func(name, value []byte) bool) {
 		for pair := range strings.SplitSeq(u.RawQuery, "&") {
 			name, value, _ := strings.Cut(pair, "=")
@@ -84,7 +89,7 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 	if err != nil {
 		return nil, err
 	}
-	return l.listing(ctx, r, parts, formats[0], q)
+	return l.listing(ctx, r, to, q)
 }
 
 // unescape decodes a name or a value of a query. A text with a broken escape stays unchanged.

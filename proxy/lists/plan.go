@@ -2,23 +2,20 @@ package lists
 
 import (
 	"context"
-	"errors"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
-	"vitrine/rules"
 	"vitrine/rules/cite"
 )
 
 // Plan returns the plan for the answer to a request.
 func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
-	parts, f, err := partsOf(r.Path)
+	parts, err := partsOf(r.Path)
 	switch {
 	case err != nil:
 		return p, err
@@ -27,66 +24,55 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	case parts[0] == "sitemap.xml":
 		return l.sitemap(r)
 	}
-	q, err := params.Parse(r.Args)
+	to, err := l.read(ctx, r.Planning, parts)
 	if err != nil {
 		return p, err
 	}
-	if f.suffix != "" {
-		p, err = l.plan(ctx, r, parts, f, q)
-		if parts[0] != "items" || !errors.Is(err, rules.ErrNotFound) {
-			return p, err
-		}
-		parts[len(parts)-1] += f.suffix // the suffix may belong to the id
+	negotiates := to.format.suffix == ""
+	if negotiates {
+		to.format = negotiate(r.Accept)
+	}
+	args := r.Args
+	var strange []string
+	if to.format.suffix == "" && !IsPage(r.Path) { // the server could not know that it is a page
+		args, strange = params.WithoutStrange(args)
+	}
+	q, err := params.Parse(args)
+	if err != nil {
+		return p, err
 	}
 	headers := "Accept"
-	f = negotiate(r.Accept)
-	if q.Text(params.Lang) == "" {
+	if negotiates && q.Text(params.Lang) == "" {
 		headers = "Accept, Accept-Language"
-		if f.suffix == "" && r.Language != "" {
+		if to.format.suffix == "" && r.Language != "" {
 			q = q.With(params.Lang, r.Language)
 		}
 	}
-	p, err = l.plan(ctx, r, parts, f, q)
-	p.Negotiated = headers
+	p, err = l.plan(ctx, r, to, q)
+	if negotiates {
+		p.Negotiated = headers
+	}
+	p.Ignored = query.Ignored(strange, nil)
 	return p, err
 }
 
-// partsOf returns the decoded parts of a path, at least one, and its format. It ignores a slash at the end.
-func partsOf(path string) (parts []string, f format, err error) {
-	path, f = split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"))
-	parts = strings.Split(path, "/")
-	for i, part := range parts {
-		if parts[i], err = url.PathUnescape(part); err != nil || !utf8.ValidString(parts[i]) {
-			return nil, f, notFound("The path cannot be read.")
-		}
+func (l *Lists) plan(ctx context.Context, r Request, to target, q params.Query) (response.Plan, error) {
+	if name := to.parts[0]; len(to.parts) == 1 && (name == "lists" || name == "") {
+		return l.overview(r, "/"+name, to.format, q)
 	}
-	return parts, f, nil
-}
-
-// ItemID returns the id of the item whose page is at a path, or "".
-func ItemID(path string) string {
-	if parts, _, err := partsOf(path); err == nil && len(parts) == 2 && parts[0] == "items" {
-		return parts[1]
-	}
-	return ""
-}
-
-func (l *Lists) plan(ctx context.Context, r Request, parts []string, f format, q params.Query) (response.Plan, error) {
-	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
-		return l.overview(r, "/"+name, f, q)
-	}
-	ls, err := l.listing(ctx, r, parts, f, q)
+	ls, err := l.listing(ctx, r, to, q)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	p := ls.plan(f.build(), "list", f.suffix)
-	p.ContentType, p.Headers = f.media+f.coding, ls.headers()
+	p := ls.plan(to.format.build(), "list", to.format.suffix)
+	p.ContentType, p.Headers = to.format.media+to.format.coding, ls.headers()
 	return p, nil
 }
 
 // plan plans a body of the listing. The key distinguishes it from other bodies.
 func (l *listing) plan(write build, key ...string) response.Plan {
-	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	// Answers by a shorter id are kept apart, because the others need not look for the longer ones.
+	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint, strings.Join(l.to.longer, "\x00"))
 	var in response.Period
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
 		key, in = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
@@ -99,20 +85,25 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		return write(ctx, a)
 	}
 	return response.Plan{
-		View: l.def.View, Also: l.about.also, About: l.subject(), Query: strings.Join(key, "\x00"), Build: build,
+		View: l.def.View, Also: l.about.also, About: l.subjects(), Query: strings.Join(key, "\x00"), Build: build,
 		Caching: response.Caching{Period: in},
 	}
 }
 
-// subject returns what all rows of the listing have in common.
-func (l *listing) subject() response.Subject {
-	switch {
-	case l.isItem():
-		return response.Subject{Kind: "id", ID: l.rows.ID}
-	case l.about.name != "":
-		return response.Subject{Kind: l.about.name, ID: l.rows.ID}
+// subjects returns the subjects whose records can alter the listing: that of all its rows, and those with the longer ids
+// to which its path would lead.
+func (l *listing) subjects() (all []response.Subject) {
+	kind := l.about.name
+	if l.isItem() {
+		kind = "id"
 	}
-	return response.Subject{}
+	if kind == "" {
+		return nil
+	}
+	for _, id := range append([]string{l.rows.ID}, l.to.longer...) {
+		all = append(all, response.Subject{Kind: kind, ID: id})
+	}
+	return all
 }
 
 func (f format) build() build {

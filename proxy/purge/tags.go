@@ -19,9 +19,10 @@ import (
 // Headers returns the headers with the tags of a plan's answer.
 func Headers(p response.Plan) []response.Header {
 	tags := []string{"view-" + p.View}
-	if p.About.Kind != "" {
-		tags = append(tags, Tag(p.About.Kind, p.About.ID))
-	} else {
+	for _, about := range p.About {
+		tags = append(tags, Tag(about.Kind, about.ID))
+	}
+	if len(p.About) == 0 {
 		tags = append(tags, "any-"+p.View)
 	}
 	for _, view := range p.Also {

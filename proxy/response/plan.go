@@ -3,6 +3,7 @@ package response
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +28,8 @@ type Plan struct {
 	Headers []Header
 	// Also has the other views that the answer depends on: Build gets their snapshots, too.
 	Also []string
-	// About is what the rows of the view have in common that can alter the answer. If it is zero, any row can.
-	About Subject
+	// About has the subjects of the rows of the view that can alter the answer. If it is empty, any row can.
+	About []Subject
 	Caching
 	// Ignored lists the parameters that the answer does not depend on.
 	Ignored string
@@ -63,7 +64,6 @@ type servedPlan struct {
 	Plan
 	key        string       // Query, and everything else that the answer depends on beside the snapshots
 	of         []result.Key // of the snapshots that the plan was made from and holds for
-	guessed    bool         // see Planning.Guess
 	generation int
 	valid      Period // Period, but not before the plan was made if its beginning is not known
 }
@@ -147,11 +147,18 @@ func (p *Planner) drop(url []byte) {
 	delete(p.older, string(url))
 }
 
+// dropWrong drops the plan of a URL if the error of its Build is ErrGuess. It returns the error.
+func (p *Planner) dropWrong(url []byte, err error) error {
+	if errors.Is(err, ErrGuess) {
+		p.drop(url)
+	}
+	return err
+}
+
 // planned is a plan with the snapshots to answer it from.
 type planned struct {
 	*servedPlan
 	snapshots Snapshots
-	kept      bool // the plan was cached before
 }
 
 // MakePlan makes the plan of a request.
@@ -162,7 +169,7 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 	if anonymous {
 		if found := p.get(url); found != nil && found.holds(r, now) {
 			if s, err := found.on(r.Views); err == nil {
-				return planned{found, s, true}, nil
+				return planned{found, s}, nil
 			}
 		}
 	}
@@ -174,7 +181,7 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 	if r.Tags != nil {
 		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
 	}
-	found := &servedPlan{made, made.Query, planning.of, planning.guessed, r.Generation, made.Period.from(now)}
+	found := &servedPlan{made, made.Query, planning.of, r.Generation, made.Period.from(now)}
 	if len(made.Paths) > 0 { // the answer reports the paths that no record has
 		found.key += "\x00" + strings.Join(made.Paths, "\x00")
 	}
@@ -186,5 +193,5 @@ func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, 
 	if err == nil && anonymous && !made.Once {
 		p.put(url, found)
 	}
-	return planned{found, s, false}, err
+	return planned{found, s}, err
 }

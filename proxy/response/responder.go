@@ -91,7 +91,7 @@ func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 			if err := r.Views.Newer(ctx, moved); err != nil {
 				return err
 			}
-		} else if !errors.Is(err, errGuessed) {
+		} else if !errors.Is(err, ErrGuess) {
 			return err
 		}
 		err = r.serve(c, who, plan)
@@ -140,7 +140,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	}
 	key := p.keyOn(snapshots, negotiate(header.codings, r.Codings))
 	if r.Explain != nil {
-		return r.explain(c, who.Client, p, snapshots, key)
+		return r.Planner.dropWrong(url, r.explain(c, who.Client, p, snapshots, key))
 	}
 	a := r.Results.Lookup(key)
 	if err := snapshots.doubts(a); err != nil {
@@ -157,15 +157,11 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		}
 	}
 	req := &request{r, c, who.Client, p, snapshots, key, header}
-	if err = snapshots.moved(req.answer(a)); found.kept && p.guessed && errors.Is(err, rules.ErrNotFound) {
-		r.Planner.drop(url)
-		return fmt.Errorf("%w: %w", errGuessed, err)
-	}
-	return err
+	return r.Planner.dropWrong(url, snapshots.moved(req.answer(a)))
 }
 
-// errGuessed reports that a cached plan holds no longer, see Planning.Guess.
-var errGuessed = errors.New("response: what the plan was made for is no longer there")
+// ErrGuess is the error of a Build for whose snapshots Planning.Guess would find something else: the plan is made anew.
+var ErrGuess = fmt.Errorf("response: a plan was made for other snapshots: %w", rules.ErrUnavailable)
 
 // request is a request whose answer is not in memory. For work in the background, c and header are not set.
 type request struct {

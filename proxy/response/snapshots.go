@@ -153,11 +153,10 @@ func (m MakePlan) plan(views Views, now time.Time) (Plan, *Planning, error) {
 // Planning is what a plan is made with, beside its request. It ends when the plan is returned: a Build that kept it
 // gets nothing from it.
 type Planning struct {
-	views   Views
-	now     time.Time    // without a monotonic reading
-	of      []result.Key // of the snapshots that Snapshot returned
-	guessed bool
-	ended   bool
+	views Views
+	now   time.Time    // without a monotonic reading
+	of    []result.Key // of the snapshots that Snapshot returned
+	ended bool
 }
 
 // Now returns the wall clock's time of the plan. A plan that depends on it says so in its Caching and its Query.
@@ -176,11 +175,8 @@ func (p *Planning) Snapshot(name string) (*view.Snapshot, error) {
 }
 
 // Guess returns the current snapshot of a view for a plan that holds for later ones, too, because its Build looks
-// again. If that finds nothing, the plan is made anew.
-func (p *Planning) Guess(name string) (*view.Snapshot, error) {
-	p.guessed = true
-	return p.read(name)
-}
+// again, and returns ErrGuess if it finds something else.
+func (p *Planning) Guess(name string) (*view.Snapshot, error) { return p.read(name) }
 
 func (p *Planning) read(name string) (*view.Snapshot, error) {
 	if p.ended {

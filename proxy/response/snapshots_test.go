@@ -121,8 +121,7 @@ func TestPlanFromASnapshot(t *testing.T) {
 	}
 }
 
-// TestGuessedPlan: a cached plan that guessed where a record is, and finds nothing, is made anew; that of a record that
-// is nowhere is not cached.
+// TestGuessedPlan: a cached plan that guessed where a record is, and finds nothing, is made anew.
 func TestGuessedPlan(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	place, plans := rules.ViewEvents, 0
@@ -134,7 +133,7 @@ func TestGuessedPlan(t *testing.T) {
 		guess := place
 		build := func(context.Context, response.Snapshots) (*response.Body, error) {
 			if place != guess {
-				return nil, &rules.Error{Kind: rules.ErrNotFound, Reason: "not here"}
+				return nil, response.ErrGuess
 			}
 			return response.Bytes([]byte(guess)), nil
 		}

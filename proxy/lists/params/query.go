@@ -59,6 +59,28 @@ func Strange(name string) bool {
 	return !Known(name) && (len(name) > maxBytes || similar.Nearest(name, names(), min(max(len(name)-1, 1), 3)) == "")
 }
 
+// mostStrange bounds the unknown parameters of a page that are compared with the known ones.
+const mostStrange = 32
+
+// WithoutStrange returns the parameters of a page without those that are Strange, and the names of these.
+func WithoutStrange(args iter.Seq2[[]byte, []byte]) (rest iter.Seq2[[]byte, []byte], strange []string) {
+	var names, values [][]byte
+	for name, value := range args {
+		if len(strange) < mostStrange && Strange(string(name)) {
+			strange = append(strange, string(name))
+			continue
+		}
+		names, values = append(names, name), append(values, value)
+	}
+	return func(yield func(name, value []byte) bool) {
+		for i := range names {
+			if !yield(names[i], values[i]) {
+				return
+			}
+		}
+	}, strange
+}
+
 // DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its characters.
 func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
