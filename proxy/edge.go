@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -193,6 +194,10 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	c.Response().ResetBody()
 	for _, name := range ofAnswers {
 		c.Response().Header.Del(name)
+	}
+	if moved := (*lists.Moved)(nil); errors.As(err, &moved) {
+		c.Set(fiber.HeaderLocation, moved.At(string(c.Context().QueryArgs().QueryString())))
+		return sendUnkept(c.Status(p.status), nil)
 	}
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))

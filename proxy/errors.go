@@ -50,6 +50,7 @@ func refuse(msg string) error { return problem{http.StatusForbidden, permissionD
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error
+	var moved *lists.Moved
 	reason := func(otherwise string) string {
 		if said := (*rules.Error)(nil); errors.As(err, &said) {
 			return said.Error()
@@ -69,6 +70,8 @@ func classify(err error) problem {
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
 		return problem{http.StatusBadRequest, wrongCall, reason("The request cannot be answered.")}
+	case errors.As(err, &moved):
+		return problem{http.StatusFound, "", moved.Error()}
 	case errors.Is(err, lists.ErrFormat):
 		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is available only as JSON."}
 	case errors.Is(err, lists.ErrHost):

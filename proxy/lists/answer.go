@@ -121,32 +121,55 @@ func (a *answer) name(ctx context.Context) (err error) {
 	return nil
 }
 
-// mostCompared bounds the ids that an unknown one is compared with, because the comparison does not yield its turn.
+// mostCompared bounds the ids that an unknown one is compared with, because the comparison does not yield its turn, and
+// so the names that are folded.
 const mostCompared = 10_000
 
-// unknown returns the error for a list about a subject of which there is no public record.
+// unknown returns the error for a list about a subject of which there is no public record: Moved, if the path has the
+// name of exactly one subject in place of its id.
 func (a *answer) unknown(ctx context.Context) error {
 	if a.to.shorter {
 		return response.ErrGuess // the plan found a record
 	}
-	return notFound("No public record knows " + markup.PathSegment(a.rows.ID) + cmp.Or(a.near(ctx), "."))
+	var known []selection.Subject
+	var ids []string // of activities: suggestions are lists that have entries
+	for i, name := range a.about.views() {
+		more, err := a.subjectsIn(ctx, name)
+		if err != nil {
+			return err
+		}
+		known = append(known, more...)
+		for j := 0; i == 0 && j < len(more); j++ {
+			ids = append(ids, more[j].ID)
+		}
+	}
+	for _, way := range readings(a.to.asked) {
+		switch found := namesakes(known, way.name); {
+		case len(found) == 1:
+			return &Moved{a.lists.o.BaseURL + listPath(a.about.name, found[0]) + way.suffix}
+		case len(found) > 1:
+			for i, id := range found {
+				found[i] = markup.PathSegment(id)
+			}
+			return notFound("Several have the name " + markup.PathSegment(way.name) + ": " + strings.Join(found, ", ") + ".")
+		}
+	}
+	nearest := cmp.Or(params.DidYouMean(a.rows.ID, ids), ".")
+	return notFound("No public record knows " + markup.PathSegment(a.rows.ID) + nearest)
 }
 
-// near suggests the subject whose id is nearest to an unknown one, if the rows are in memory.
-func (a *answer) near(ctx context.Context) string {
-	if _, resident := a.snap.Resident(); !resident {
-		return ""
+// subjectsIn returns the subjects of the list's kind in a view. It returns none if they are too many, or if the rows are
+// in the store, which would read all of them.
+func (a *answer) subjectsIn(ctx context.Context, view string) ([]selection.Subject, error) {
+	snap, err := a.snaps.Of(view)
+	if err != nil {
+		return nil, err
 	}
-	all := a.lists.newListing(a.def)
-	known, err := all.rows.On(a.snap).Names(ctx, a.about.name)
-	var ids []string
-	for _, one := range known {
-		ids = append(ids, one.Value)
+	if _, resident := snap.Resident(); !resident {
+		return nil, nil
 	}
-	if err != nil || len(ids) > mostCompared {
-		return "" // a suggestion is not worth another error
-	}
-	return params.DidYouMean(a.rows.ID, ids)
+	whole := a.lists.newListing(Definition{View: view})
+	return whole.rows.On(snap).Subjects(ctx, a.about.name, mostCompared)
 }
 
 // has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views rarely
