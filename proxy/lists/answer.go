@@ -151,15 +151,16 @@ func (a *answer) unknown(ctx context.Context) error {
 			for i, id := range found {
 				found[i] = markup.PathSegment(id)
 			}
-			return notFound("Several have the name " + markup.PathSegment(way.name) + ": " + strings.Join(found, ", ") + ".")
+			return notFound("Several have the name " + markup.PathSegment(way.name) + ": " +
+				strings.Join(found, ", ") + ".")
 		}
 	}
 	nearest := cmp.Or(params.DidYouMean(a.rows.ID, ids), ".")
 	return notFound("No public record knows " + markup.PathSegment(a.rows.ID) + nearest)
 }
 
-// subjectsIn returns the subjects of the list's kind in a view. It returns none if they are too many, or if the rows are
-// in the store, which would read all of them.
+// subjectsIn returns the subjects of the list's kind in a view. It returns none if they are too many, or if the rows
+// are in the store, which would read all of them.
 func (a *answer) subjectsIn(ctx context.Context, view string) ([]selection.Subject, error) {
 	snap, err := a.snaps.Of(view)
 	if err != nil {

@@ -31,8 +31,8 @@ var namedRecords = map[string][]string{
 	},
 }
 
-// TestListsByName: the path with the name of a subject in place of its id leads to the list of the id, in the same format
-// and with the same parameters, unless several have the name or no public record is about the subject.
+// TestListsByName: the path with the name of a subject in place of its id leads to the list of the id, in the same
+// format and with the same parameters, unless several have the name or no public record is about the subject.
 func TestListsByName(t *testing.T) {
 	s := withRecords(t, namedRecords)
 	for target, want := range map[string]string{ // a kind, a name, and what follows it
@@ -72,7 +72,8 @@ func TestListsByName(t *testing.T) {
 				t.Errorf("%s: %s to %s, want %s", target, res.Status, got, want)
 				continue
 			}
-			if control := res.Header.Get("Cache-Control"); control != "no-store" || len(res.Body) > 0 || res.Header.Get("ETag") != "" {
+			control := res.Header.Get("Cache-Control")
+			if control != "no-store" || len(res.Body) > 0 || res.Header.Get("ETag") != "" {
 				t.Errorf("%s: the redirect has Cache-Control %q and %d bytes", target, control, len(res.Body))
 			}
 		}
@@ -82,7 +83,8 @@ func TestListsByName(t *testing.T) {
 			}
 		}
 	}
-	if res := s.Get("/lists/unit/Twins", "Accept", "text/html"); res.StatusCode != http.StatusNotFound || !strings.Contains(string(res.Body), "<html") {
+	res := s.Get("/lists/unit/Twins", "Accept", "text/html")
+	if res.StatusCode != http.StatusNotFound || !strings.Contains(string(res.Body), "<html") {
 		t.Errorf("a browser gets %s %.200s", res.Status, res.Body)
 	}
 }

@@ -29,9 +29,11 @@ func about(id, title string) map[string][]string {
 		"activities": {fmt.Sprintf(`{"_id":%q,"type":"publication","subtype":"article","title":%q,"year":2021,
 			"authors":[{"last":"Quill","first":"Ada","user":%[1]q}],"units":[%[1]q],"projects":[%[1]q],
 			"catalog":{"topics":[{"id":%[1]q,"name":%[2]q}]}}`, id, title)},
-		"persons":  {fmt.Sprintf(`{"_id":%q,"username":%q,"first":"Ada","last":"Quill","is_active":true}`, "person "+id, id)},
-		"projects": {fmt.Sprintf(`{"_id":%q,"name":%q,"title":%q,"status":"approved","public":true}`, "project "+id, id, title)},
-		"groups":   {fmt.Sprintf(`{"_id":%q,"id":%q,"name":%q}`, "group "+id, id, title)},
+		"persons": {fmt.Sprintf(`{"_id":%q,"username":%q,"first":"Ada","last":"Quill","is_active":true}`,
+			"person "+id, id)},
+		"projects": {fmt.Sprintf(`{"_id":%q,"name":%q,"title":%q,"status":"approved","public":true}`,
+			"project "+id, id, title)},
+		"groups": {fmt.Sprintf(`{"_id":%q,"id":%q,"name":%q}`, "group "+id, id, title)},
 	}
 }
 
@@ -54,15 +56,22 @@ func addressesOf(id string) (all []string) {
 	return all
 }
 
-// typed matches the links of a page to formats of a list or an item, whose types have escapes for plus signs.
-var typed = regexp.MustCompile(`<link rel="alternate" type="([^"+]+)" title="[^"]*" href="https://data\.example([^"]*)">`)
+// is reports whether a response has a body of a media type.
+func is(res proxytest.Response, media string) bool {
+	return res.StatusCode == http.StatusOK && strings.HasPrefix(res.Header.Get("Content-Type"), media)
+}
 
-// TestIDsLikeFormats: items, units, persons, projects and topics are found at the addresses that pages link to, in every
-// format, whatever characters their ids have and whatever they end with.
+// typed matches the links of a page to formats of a list or an item, whose types have escapes for plus signs.
+var typed = regexp.MustCompile(
+	`<link rel="alternate" type="([^"+]+)" title="[^"]*" href="https://data\.example([^"]*)">`)
+
+// TestIDsLikeFormats: items, units, persons, projects and topics are found at the addresses that pages link to, in
+// every format, whatever characters their ids have and whatever they end with.
 func TestIDsLikeFormats(t *testing.T) {
 	ids := []string{
 		"web.bib", "data.json", "x.csl.json", "news.feed.json", "u.html", "v.csv", "x.bib.ris", "two.json.json", ".rss",
-		"R&D/Lab", "c+d@host.example", "100 % sure?", "a#b;c=d", "Müller, Öl.atom", "x%2Fy.jsonld", `back\slash`, "a/.bib",
+		"R&D/Lab", "c+d@host.example", "100 % sure?", "a#b;c=d", "Müller, Öl.atom", "x%2Fy.jsonld", `back\slash`,
+		"a/.bib",
 	}
 	var all []map[string][]string
 	for _, id := range ids {
@@ -74,12 +83,13 @@ func TestIDsLikeFormats(t *testing.T) {
 		for _, address := range addressesOf(id) {
 			for suffix, media := range mediaTypes {
 				res := s.Get(address + suffix)
-				if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(got, media) {
-					t.Errorf("%s%s: %s %s", address, suffix, res.Status, got)
+				if !is(res, media) {
+					t.Errorf("%s%s: %s %v", address, suffix, res.Status, res.Header)
 				}
 			}
 			own := html.EscapeString("https://data.example" + address)
-			if l := getList(s, address+".json"); l.Count != 1 || l.Items[0].ID != id || l.Self != "https://data.example"+address+".json" {
+			l := getList(s, address+".json")
+			if l.Count != 1 || l.Items[0].ID != id || l.Self != "https://data.example"+address+".json" {
 				t.Errorf("%s.json: %d entries, self %s", address, l.Count, l.Self)
 			}
 			page := string(s.Get(address, "Accept", "text/html").Body)
@@ -90,7 +100,8 @@ func TestIDsLikeFormats(t *testing.T) {
 			if !strings.Contains(sitemap, "<loc>"+own+"</loc>") {
 				t.Errorf("the sitemap lacks %s", own)
 			}
-			if listed := strings.Contains(index, `"`+"https://data.example"+address+`"`); listed == strings.HasPrefix(address, "/items/") {
+			listed := strings.Contains(index, `"`+"https://data.example"+address+`"`)
+			if listed == strings.HasPrefix(address, "/items/") {
 				t.Errorf("the index has %s: %v", address, listed)
 			}
 			links := typed.FindAllStringSubmatch(page, -1)
@@ -99,13 +110,14 @@ func TestIDsLikeFormats(t *testing.T) {
 			}
 			for _, link := range links {
 				res := s.Get(html.UnescapeString(link[2]))
-				if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(got, html.UnescapeString(link[1])) {
-					t.Errorf("%s leads to %s: %s %s", address, link[0], res.Status, got)
+				if !is(res, html.UnescapeString(link[1])) {
+					t.Errorf("%s leads to %s: %s %v", address, link[0], res.Status, res.Header)
 				}
 			}
 			var embedded struct{ HTML string }
 			body := s.Get("/oembed?url=" + url.QueryEscape("https://data.example"+address)).Body
-			if err := json.Unmarshal(body, &embedded); err != nil || !strings.Contains(embedded.HTML, `src="`+own+`?embed=1"`) {
+			err := json.Unmarshal(body, &embedded)
+			if err != nil || !strings.Contains(embedded.HTML, `src="`+own+`?embed=1"`) {
 				t.Errorf("oEmbed of %s: %v %s", address, err, body)
 			}
 		}
@@ -118,31 +130,35 @@ func TestIDsLikeFormats(t *testing.T) {
 	}
 }
 
-// TestIDsThatDifferByAFormat: if an id is another one with the suffix of a format, the path of both is that of the longer
-// id. Pages do not link to the format of the shorter one, which Accept gives.
+// TestIDsThatDifferByAFormat: if an id is another one with the suffix of a format, the path of both is that of the
+// longer id. Pages do not link to the format of the shorter one, which Accept gives.
 func TestIDsThatDifferByAFormat(t *testing.T) {
 	s := withRecords(t, joined(about("web", "Short"), about("web.bib", "Long"), about("web.feed", "Middle")))
 	for i, address := range addressesOf("web") {
 		name := []string{"item", "unit", "person", "project", "topic"}[i]
-		if got := getList(s, address+".json"); got.Count != 1 || got.Items[0].ID != "web" || got.Links["bib"] != "" || got.Links["ris"] == "" {
+		got := getList(s, address+".json")
+		if got.Count != 1 || got.Items[0].ID != "web" || got.Links["bib"] != "" || got.Links["ris"] == "" {
 			t.Errorf("%s: %v, links %v", name, got.Items, got.Links)
 		}
-		if body := string(s.Get(address+".bib", "Accept", "text/html").Body); !strings.Contains(body, "<html") || !strings.Contains(body, "Long") {
-			t.Errorf("%s: the path of the longer id has %.200s", name, body)
+		res := s.Get(address+".bib", "Accept", "text/html")
+		if !is(res, "text/html") || !strings.Contains(string(res.Body), "Long") {
+			t.Errorf("%s: the path of the longer id has %.200s", name, res.Body)
 		}
-		res := s.Get(address, "Accept", "application/x-bibtex")
-		if body := string(res.Body); !strings.HasPrefix(body, "@") || !strings.Contains(body, "Short") || strings.Contains(body, "Long") {
-			t.Errorf("%s: BibTeX by Accept is %s", name, body)
+		bib := string(s.Get(address, "Accept", "application/x-bibtex").Body)
+		if !strings.HasPrefix(bib, "@") || !strings.Contains(bib, "Short") || strings.Contains(bib, "Long") {
+			t.Errorf("%s: BibTeX by Accept is %s", name, bib)
 		}
 		page := string(s.Get(address, "Accept", "text/html").Body)
 		if strings.Contains(page, `web.bib"`) && i > 0 || strings.Contains(page, `type="application/x-bibtex"`) {
 			t.Errorf("%s: the page links to the other's page as BibTeX", name)
 		}
-		if body := string(s.Get(address + ".feed.json").Body); !strings.Contains(body, "Middle") || strings.Contains(body, "Short") {
-			t.Errorf("%s: the path of the JSON of the middle id has %.200s", name, body)
+		middle := string(s.Get(address + ".feed.json").Body)
+		if !strings.Contains(middle, "Middle") || strings.Contains(middle, "Short") {
+			t.Errorf("%s: the path of the JSON of the middle id has %.200s", name, middle)
 		}
-		if body := string(s.Get(address, "Accept", "application/feed+json").Body); !strings.Contains(body, "Short") || strings.Contains(body, address+".feed.json") {
-			t.Errorf("%s: the feed by Accept is %s", name, body)
+		feed := string(s.Get(address, "Accept", "application/feed+json").Body)
+		if !strings.Contains(feed, "Short") || strings.Contains(feed, address+".feed.json") {
+			t.Errorf("%s: the feed by Accept is %s", name, feed)
 		}
 	}
 }
@@ -155,7 +171,8 @@ func TestPagesOfIDsLikeFormats(t *testing.T) {
 	if body := string(res.Body); res.StatusCode != http.StatusOK || !strings.Contains(body, `<html lang="de">`) {
 		t.Errorf("%s %.300s", res.Status, body)
 	}
-	if vary, ignored := res.Header.Get("Vary"), res.Header.Get("Vitrine-Ignored"); !strings.Contains(vary, "Accept-Language") || ignored != "source" {
+	vary, ignored := res.Header.Get("Vary"), res.Header.Get("Vitrine-Ignored")
+	if !strings.Contains(vary, "Accept-Language") || ignored != "source" {
 		t.Errorf("Vary %q, ignored %q", vary, ignored)
 	}
 	for target, want := range map[string]int{
@@ -167,7 +184,8 @@ func TestPagesOfIDsLikeFormats(t *testing.T) {
 	}
 }
 
-// TestIDsComeAndGo: a path that was that of a format becomes that of an id once a record has it, and the other way round.
+// TestIDsComeAndGo: a path that was that of a format becomes that of an id once a record has it, and the other way
+// round.
 func TestIDsComeAndGo(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	store := proxytest.ListStore(t, nil)
@@ -194,8 +212,8 @@ func TestIDsComeAndGo(t *testing.T) {
 		}
 		for range 3 {
 			res := s.Get("/lists/unit/web.bib", "Accept", "text/html")
-			if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(got, want) {
-				t.Errorf("step %d: %s %s, want %s", i, res.Status, got, want)
+			if !is(res, want) {
+				t.Errorf("step %d: %s %v, want %s", i, res.Status, res.Header, want)
 			}
 			if got := item(); !strings.HasPrefix(got, wantItem) {
 				t.Errorf("step %d: the item is %s, want %s", i, got, wantItem)

@@ -72,7 +72,8 @@ func (l *Lists) plan(ctx context.Context, r Request, to target, q params.Query) 
 // plan plans a body of the listing. The key distinguishes it from other bodies.
 func (l *listing) plan(write build, key ...string) response.Plan {
 	// Answers by a shorter id are kept apart, because the others need not look for the longer ones.
-	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint, strings.Join(l.to.longer, "\x00"))
+	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	key = append(key, strings.Join(l.to.longer, "\x00"))
 	var in response.Period
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
 		key, in = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
@@ -90,8 +91,8 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	}
 }
 
-// subjects returns the subjects whose records can alter the listing: that of all its rows, and those with the longer ids
-// to which its path would lead.
+// subjects returns the subjects whose records can alter the listing: that of all its rows, and those with the longer
+// ids to which its path would lead.
 func (l *listing) subjects() (all []response.Subject) {
 	kind := l.about.name
 	if l.isItem() {
