@@ -170,7 +170,7 @@ func (a *answer) subjectsIn(ctx context.Context, view string) ([]selection.Subje
 		return nil, nil
 	}
 	whole := a.lists.newListing(Definition{View: view})
-	return whole.rows.On(snap).Subjects(ctx, a.about.name, mostCompared)
+	return selection.Subjects(ctx, whole.rows.On(snap), a.about.name, mostCompared)
 }
 
 // has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views rarely

@@ -16,9 +16,9 @@ type Subject struct {
 	Names []string
 }
 
-// Subjects returns the subjects of a kind, a parameter, that the selected rows are about; units with those above them.
+// Subjects returns the subjects of a kind, a parameter, that the matching rows are about; units with those above them.
 // It returns none if there are more than most.
-func (m *Matches) Subjects(ctx context.Context, kind string, most int) ([]Subject, error) {
+func Subjects(ctx context.Context, m *Matches, kind string, most int) ([]Subject, error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {
 		return nil, err
