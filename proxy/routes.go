@@ -301,8 +301,14 @@ func (s *Server) list(c *fiber.Ctx) error {
 // ignored.
 func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 	args := c.Context().QueryArgs()
-	var kept fasthttp.Args
 	var strange []string
+	drops := false // which few requests do
+	for name := range args.All() {
+		drops = drops || l.Ignores(string(name)) || onPage && params.Strange(string(name))
+	}
+	if !drops {
+		return nil
+	}
 	var rest iter.Seq2[[]byte, []byte] = func(yield func(name, value []byte) bool) {
 		for name, value := range args.All() {
 			if !l.Ignores(string(name)) && !yield(name, value) {
@@ -313,11 +319,9 @@ func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 	if onPage {
 		rest, strange = params.WithoutStrange(rest)
 	}
+	var kept fasthttp.Args
 	for name, value := range rest {
 		kept.AddBytesKV(name, value)
-	}
-	if kept.Len() == args.Len() {
-		return nil
 	}
 	kept.CopyTo(args)
 	target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
