@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
+	"vitrine/rules/similar"
 )
 
 // listing selects a page of a view's rows that match a filter.
@@ -29,7 +30,12 @@ type listing struct {
 	prepared string   // the fragment that is the whole row; empty if there is none
 	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
+	// names is a value of a parameter that selects rows at a path. If no row has it, the answer says so.
+	names named
 }
+
+// named is the value of a parameter. The zero named is none.
+type named struct{ param, path, value string }
 
 type rowFunc func(dst []byte, row index.Row) []byte
 
@@ -49,6 +55,9 @@ type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Sel
 // planOf is plan for a body that is also made from other views, which the caller adds to the plan.
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
+	if l.names.value != "" { // the answer reports it
+		query += "\x00" + l.names.param + strconv.Quote(l.names.value)
+	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 		selected, err := s.Own().SelectTraced(ctx, l.filter)
 		if err != nil {
@@ -57,6 +66,9 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		b, err := body(ctx, s, selected.By(l.order))
 		if rows, resident := s.Own().Resident(); err == nil && resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
+			if selected.Count() == 0 && l.restricted == "" {
+				b.Ignored, err = l.names.unknown(ctx, s.Own())
+			}
 		}
 		return b, err
 	}
@@ -65,6 +77,35 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		Caching: response.Caching{Period: response.Until(l.filter.Until())},
 	}
 }
+
+// unknown returns the value in the form for Vitrine-Ignored if no row of a snapshot in memory has it, with the nearest
+// that some row has. The rows are without the fields that are hidden from the caller.
+func (n named) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
+	if n.value == "" {
+		return "", nil
+	}
+	there, err := s.Select(ctx, filter.OneOf(n.path, n.value))
+	if err != nil || there.Count() > 0 {
+		return "", err
+	}
+	every, err := s.Select(ctx, filter.All())
+	if err != nil {
+		return "", err
+	}
+	found, err := every.Facets(ctx, index.FacetsAt(n.path))
+	if err != nil {
+		return "", err
+	}
+	var known []string
+	for _, group := range found[0][:min(len(found[0]), mostNear)] {
+		known = append(known, display.Text(group.Value))
+	}
+	u := query.Unknown{Param: n.param, Value: n.value, Near: similar.Near(n.value, known)}
+	return query.IgnoredValues([]query.Unknown{u}), nil
+}
+
+// mostNear bounds the values with which an unknown one is compared.
+const mostNear = 2_000
 
 // cut returns the rows on the page.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {

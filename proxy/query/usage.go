@@ -101,6 +101,30 @@ func IgnoredPaths(paths []string) string {
 	return joinFirst(all)
 }
 
+// Unknown is a value of a parameter that no record has. Near is one that some record has, or empty.
+type Unknown struct{ Param, Value, Near string }
+
+// IgnoredValues lists values that no record has.
+func IgnoredValues(unknown []Unknown) string {
+	var all []string
+	for _, u := range unknown {
+		text := escape(u.Param) + "=" + escape(u.Value) + " (no record has it"
+		if u.Near != "" {
+			text += "; did you mean " + escape(u.Near) + "?"
+		}
+		all = append(all, text+")")
+	}
+	return joinFirst(all)
+}
+
+// JoinIgnored joins two lists of ignored parts.
+func JoinIgnored(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
+}
+
 func joinFirst(all []string) string {
 	if more := len(all) - mostIgnored; more > 0 {
 		all = append(all[:mostIgnored], "and "+strconv.Itoa(more)+" more")

@@ -27,11 +27,13 @@ type Body struct {
 	RowMemory int64
 	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
+	// Ignored lists values of the request that no record has, in the form for Vitrine-Ignored. It is reported unless the
+	// list is restricted, and with the paths that no record has.
+	Ignored string
 
-	pieces  func(context.Context) Pieces
-	size    int    // number of bytes in the pieces; 0 if unknown
-	ahead   int    // number of pieces made at the same time; 0 means one
-	ignored string // the paths that no record has, in the form for Vitrine-Ignored
+	pieces func(context.Context) Pieces
+	size   int // number of bytes in the pieces; 0 if unknown
+	ahead  int // number of pieces made at the same time; 0 means one
 }
 
 // errNoTurn reports a programming mistake.

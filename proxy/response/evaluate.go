@@ -34,7 +34,7 @@ func (r *request) loader(built **Body) result.Loader {
 			return &result.Answer{TooLarge: true}, err
 		}
 		a := result.NewAnswer(out, r.plan.ContentType)
-		a.Ignored, a.Links, a.Made = b.ignored, b.Links, time.Now()
+		a.Ignored, a.Links, a.Made = b.Ignored, b.Links, time.Now()
 		return a, nil
 	}
 }
@@ -75,7 +75,7 @@ func (r *request) compress(ctx context.Context) {
 		}
 		return &result.Answer{
 			Body: out, ETag: r.streamTag(), ContentType: r.plan.ContentType, Coding: r.key.Coding,
-			Links: b.Links, Ignored: b.ignored, Made: time.Now(), TooLarge: true,
+			Links: b.Links, Ignored: b.Ignored, Made: time.Now(), TooLarge: true,
 		}, err
 	})
 	if err == nil {

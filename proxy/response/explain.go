@@ -48,7 +48,7 @@ func (r *Responder) explain(c *fiber.Ctx, client netip.Prefix, p *servedPlan, s 
 	defer turn.End()
 	b, err := p.build(ctx, s)
 	if err == nil {
-		err = x.Trace.On(ctx, s.own)
+		err = cmp.Or(x.Trace.On(ctx, s.own), ReportIgnored(c, b.Ignored))
 	}
 	if err != nil {
 		return err

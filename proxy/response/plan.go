@@ -73,12 +73,18 @@ func (p *servedPlan) holds(r *Responder, now time.Time) bool {
 	return p.generation == r.Generation && p.valid.contains(now)
 }
 
-// build evaluates the plan and finds the requested paths that no record has.
+// build evaluates the plan and finds the requested values and paths that no record has.
 func (p *servedPlan) build(ctx context.Context, s Snapshots) (*Body, error) {
 	b, err := p.Build(ctx, s)
-	if err == nil && p.Restricted == "" {
-		b.ignored, err = missing(ctx, s.own, p.Paths)
+	if err != nil {
+		return nil, err
 	}
+	if p.Restricted != "" { // the caller would learn what others' records have
+		b.Ignored = ""
+		return b, nil
+	}
+	paths, err := missing(ctx, s.own, p.Paths)
+	b.Ignored = query.JoinIgnored(b.Ignored, paths)
 	return b, err
 }
 

@@ -40,7 +40,7 @@ func (r *request) stream(b *Body) (err error) {
 			return err
 		}
 	}
-	if err := ReportIgnored(r.c, b.ignored); err != nil {
+	if err := ReportIgnored(r.c, b.Ignored); err != nil {
 		return err
 	}
 	setLinks(r.c, b.Links)

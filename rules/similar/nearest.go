@@ -6,6 +6,17 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// maxNear bounds the bytes of a text that Near compares, because that takes time with its square.
+const maxNear = 100
+
+// Near returns the word nearest to text, or "" if none has at least half of its characters. Long texts have none.
+func Near(text string, words []string) string {
+	if len(text) > maxNear {
+		return ""
+	}
+	return Nearest(text, words, min(len(text)/3+2, len(text)/2+1))
+}
+
 // Nearest returns the word nearest to text, ignoring case, or "" if none is nearer than limit.
 func Nearest(text string, words []string, limit int) (best string) {
 	for _, word := range words {
