@@ -63,6 +63,13 @@ func (t *Trace) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
+// Forget begins the trace in a context again, if there is one, for an answer that selects anew.
+func Forget(ctx context.Context) {
+	if t := traceOf(ctx); t != nil {
+		t.Views, t.Selected = nil, nil
+	}
+}
+
 func traceOf(ctx context.Context) *Trace {
 	t, _ := ctx.Value(traceKey{}).(*Trace)
 	return t

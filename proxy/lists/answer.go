@@ -38,12 +38,13 @@ type answer struct {
 	count     int      // number of records
 	entries   int      // number of entries: a record has one in each of its groups
 	pages     int
+	unknown   []selection.Unknown // values of the request that no public record has
 }
 
 type build = func(context.Context, *answer) (*response.Body, error)
 
-// on returns the answer of a listing in snapshots. listed says that it shows the entries, and not just their number.
-func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
+// selected returns the answer of a listing whose values need no look-up, see on.
+func (l *listing) selected(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
 	snap, err := s.Of(l.def.View)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 		}
 	}
 	if row == nil {
-		return a.unknown(ctx)
+		return a.absent(ctx)
 	}
 	one := selection.Known(mark.Of(row), a.about.name, a.rows.ID)
 	if id := raw.StringField(one, "id"); id != "" {
@@ -125,9 +126,9 @@ func (a *answer) name(ctx context.Context) (err error) {
 // so the names that are folded.
 const mostCompared = 10_000
 
-// unknown returns the error for a list about a subject of which there is no public record: Moved, if the path has the
+// absent returns the error for a list about a subject of which there is no public record: Moved, if the path has the
 // name of exactly one subject in place of its id.
-func (a *answer) unknown(ctx context.Context) error {
+func (a *answer) absent(ctx context.Context) error {
 	if a.to.shorter {
 		return response.ErrGuess // the plan found a record
 	}

@@ -66,6 +66,10 @@ func (l *Lists) Diff(
 		return nil, err
 	}
 	for _, view := range views {
+		snap, err := on.Views.Snapshot(view)
+		if err != nil {
+			return nil, err
+		}
 		lists := []Difference{{List: view, was: filter.All(), will: filter.All(), NotJudged: unjudged}}
 		for i, side := range []*Lists{l, next} {
 			for _, one := range side.lists[:len(side.o.Named)] {
@@ -76,12 +80,16 @@ func (l *Lists) Diff(
 				if at < 0 {
 					at, lists = len(lists), append(lists, Difference{List: one.def.Slug, NotJudged: unjudged})
 				}
-				one.rows.Year = on.Now.In(l.shared.Zone).Year()
-				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = one.rows.Own()
+				rows, err := side.fixed(ctx, snap, one.rows)
+				if err != nil {
+					return nil, err
+				}
+				rows.Year = on.Now.In(l.shared.Zone).Year()
+				*[]**filter.Filter{&lists[at].was, &lists[at].will}[i] = rows.Own()
 				lists[at].selects = i == 1 && len(one.rows.Fixed) > 0
 			}
 		}
-		if err := l.compare(ctx, on, view, lists, was, will, next.o.Enabled); err != nil {
+		if err := l.compare(ctx, snap, lists, was, will, next.o.Enabled); err != nil {
 			return nil, err
 		}
 		all = append(all, lists...)
@@ -91,12 +99,9 @@ func (l *Lists) Diff(
 
 // compare counts the rows of a view in its lists before and after the change.
 func (l *Lists) compare(
-	ctx context.Context, on Present, view string, lists []Difference, was, will mark.Rule, enabled bool,
+	ctx context.Context, snap *view.Snapshot, lists []Difference, was, will mark.Rule, enabled bool,
 ) error {
-	snap, err := on.Views.Snapshot(view)
-	if err != nil {
-		return err
-	}
+	name := snap.Meta().View
 	selected, err := snap.Whole().Select(ctx, filter.All()) // whole, because a rule may test a field that callers do not see
 	if err != nil {
 		return err
@@ -107,16 +112,16 @@ func (l *Lists) compare(
 		}
 		row := e.Doc()
 		before := holds(l.public, row)
-		after, _ := will.Holds(view, row) // false if the rule cannot decide
+		after, _ := will.Holds(name, row) // false if the rule cannot decide
 		for i := range lists {
 			lists[i].count(before, after, row, func(shown bool) Example {
 				it := &item{}
-				l.o.Cite.View(view).Read(row, &it.Item)
+				l.o.Cite.View(name).Read(row, &it.Item)
 				field := "lists.enabled: lists are disabled"
 				if shown {
-					field = deciding(view, row, was, lists[i].was)
+					field = deciding(name, row, was, lists[i].was)
 				} else if enabled {
-					field = deciding(view, row, will, lists[i].will)
+					field = deciding(name, row, will, lists[i].will)
 				}
 				return Example{ID: it.ID, Title: it.title(), Field: field}
 			})

@@ -54,6 +54,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 	d = &document{
 		List: page.List{
 			Head:    head,
+			Notes:   a.notes(),
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
 			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
 			Q: a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),

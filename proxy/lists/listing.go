@@ -286,15 +286,22 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
 	ls.rows.Year = r.year(l.shared.Zone)
-	ls.to, ls.format, ls.links.Base, ls.asked = to, f, base, q.Only(reads...).Beyond(usual).Simplify()
-	if !f.choices(q) {
-		ls.asked = ls.asked.Merge()
-	}
+	ls.to, ls.format, ls.links.Base = to, f, base
+	ls.asked = ls.simple(q.Only(reads...).Beyond(usual))
 	ls.rows.Query = ls.asked.Over(usual)
 	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
 	}
 	return &ls, nil
+}
+
+// simple returns a query without choices that say what the frame says. Where readers choose nothing, the frame has
+// their choices.
+func (l *listing) simple(q params.Query) params.Query {
+	if q = q.Simplify(); !l.format.choices(q) {
+		return q.Merge()
+	}
+	return q
 }
 
 // notWhole are parameters of a page of a list, and not of the whole list.

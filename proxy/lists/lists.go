@@ -25,6 +25,7 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/query"
 	"vitrine/rules"
@@ -103,6 +104,7 @@ type Lists struct {
 	lists  []listing                 // the configured lists, then the lists of whole views
 	policy string                    // the Content-Security-Policy of pages
 	alike  map[string]*filter.Filter // see mayEndAlike
+	values *selection.Values
 	guide  func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
@@ -130,6 +132,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 	if l.alike, err = alikeOf(); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
+	l.values = selection.NewValues(shared.Labels, l.public)
 	limits := shared.Filter
 	limits.Param, limits.HexIDs = "filter", true
 	for _, d := range slices.Concat(o.Named, whole) { // configs checks everything except the filter

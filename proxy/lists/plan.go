@@ -83,7 +83,11 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		if err != nil {
 			return nil, err
 		}
-		return write(ctx, a)
+		b, err := write(ctx, a)
+		if err == nil {
+			b.Ignored = a.ignored()
+		}
+		return b, err
 	}
 	return response.Plan{
 		View: l.def.View, Also: l.about.also, About: l.subjects(), Query: strings.Join(key, "\x00"), Build: build,

@@ -110,6 +110,9 @@ func (m siteMap) rows(ctx context.Context, list int) (listRows, error) {
 	if err != nil {
 		return listRows{}, err
 	}
+	if rows, err = m.lists.fixed(ctx, snap, rows); err != nil {
+		return listRows{}, err
+	}
 	selected, err := snap.Select(ctx, filter.And(m.lists.public, rows.Own()))
 	if err != nil {
 		return listRows{}, err

@@ -27,8 +27,8 @@ type Body struct {
 	RowMemory int64
 	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
-	// Ignored lists values of the request that no record has, in the form for Vitrine-Ignored. It is reported unless the
-	// list is restricted, and with the paths that no record has.
+	// Ignored lists values of the request that no record has, in the form for Vitrine-Ignored. It is reported unless
+	// the list is restricted, and with the paths that no record has.
 	Ignored string
 
 	pieces func(context.Context) Pieces

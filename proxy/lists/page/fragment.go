@@ -54,6 +54,9 @@ func section(l *List, level int, onPage bool) []byte {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
 	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
+	for _, note := range l.Notes {
+		f.write(`<p class="vl-note" role="note" dir="auto">`, text(note), "</p>\n")
+	}
 	f.chart(l.Years)
 	for i, it := range l.Items {
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {

@@ -38,6 +38,8 @@ type List struct {
 	// Reset is the address of the list as its editor made it. It is empty if the reader has chosen nothing.
 	Reset string
 
+	Notes []string // sentences about values of the request that no record has, plain text
+
 	Count, Page, Pages, Limit int
 	Entries                   int               // more than Count if records are in several groups
 	Turns                     map[string]string // URLs of the first, prev, next and last page, as far as they exist

@@ -83,10 +83,7 @@ func WithoutStrange(args iter.Seq2[[]byte, []byte]) (rest iter.Seq2[[]byte, []by
 
 // DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its characters.
 func DidYouMean(text string, words []string) string {
-	if len(text) > maxBytes {
-		return ""
-	}
-	if best := similar.Nearest(text, words, min(len(text)/3+2, len(text)/2+1)); best != "" {
+	if best := similar.Near(text, words); best != "" {
 		return ", did you mean " + best + "?"
 	}
 	return ""
@@ -223,6 +220,16 @@ func (q Query) With(name string, values ...string) Query {
 	changed := Query{}.Over(q)
 	changed.set(p, slices.Clone(values))
 	return changed
+}
+
+// Sendable reports whether Parse accepts the query: no parameter has too many values.
+func (q Query) Sendable() bool {
+	for _, values := range q {
+		if len(values) > maxValues {
+			return false
+		}
+	}
+	return true
 }
 
 // Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed. A year

@@ -1,0 +1,118 @@
+package selection
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/proxy/lists/params"
+	"vitrine/rules/display"
+	"vitrine/rules/label"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/person"
+	"vitrine/rules/raw"
+)
+
+// read reads the values of a filter and their labels. A view in the store is asked for them by one query.
+func (v *Values) read(ctx context.Context, snap *view.Snapshot, name string) (*table, error) {
+	path := paths[name]
+	if name == params.Unit {
+		path = mark.In // also the units above those of records
+	}
+	selected, err := snap.SelectUncounted(ctx, v.public)
+	if err != nil {
+		return nil, err
+	}
+	found, err := selected.Facets(ctx, index.FacetsAt(path), facetFields(path)...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found[0]) > mostTabled {
+		return &table{}, nil
+	}
+	t := &table{values: map[string]bool{}, keys: map[string][]string{}, labels: map[string][]string{}}
+	for _, group := range found[0] {
+		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+			return nil, err
+		}
+		t.enter(name, display.Text(group.Value), group.Sample)
+	}
+	v.addTypes(t, snap.Meta().View, name)
+	if len(t.words) > mostCompared {
+		t.words = nil
+	}
+	return t, nil
+}
+
+// enter adds a value with the names that the mark of a row has for it.
+func (t *table) enter(name, value string, row bson.Raw) {
+	t.values[value], t.words = true, append(t.words, value)
+	if name == params.Keyword { // compared by keyword.Key, which tells C++ from C
+		return
+	}
+	add(t.keys, value, value)
+	if !slices.Contains([]string{params.Unit, params.Person, params.Project, params.Topic}, name) {
+		return // types have their labels from elsewhere
+	}
+	one := Known(mark.Of(row), name, value)
+	if orcid := raw.StringField(one, "orcid"); orcid != "" {
+		t.values[orcid] = true
+	}
+	for _, field := range []string{"name", "name_de", "title"} {
+		text := raw.StringField(one, field)
+		if text == "" {
+			continue
+		}
+		t.label(text, value)
+		if name == params.Person {
+			add(t.labels, spoken(text), value)
+		}
+	}
+}
+
+// label adds a label of a value.
+func (t *table) label(text, value string) {
+	add(t.labels, text, value)
+	if text != value {
+		t.words = append(t.words, text)
+	}
+}
+
+// spoken returns a name of an index, "Costa, Paul T., Jr.", as it is spoken, "Paul T. Costa Jr.".
+func spoken(name string) string {
+	var p person.Person
+	p.Family, p.Given, _ = strings.Cut(name, ", ")
+	p.Given, p.Suffix, _ = strings.Cut(p.Given, ", ")
+	return p.Name()
+}
+
+// addTypes adds the labels of types and subtypes in all languages.
+func (v *Values) addTypes(t *table, view, name string) {
+	set := labelSets[view]
+	switch name {
+	case params.Subtype:
+		set = label.ActivitySubtype
+	case params.Type:
+	default:
+		return
+	}
+	for _, code := range slices.Sorted(maps.Keys(v.labels[set])) {
+		names := v.labels[set][code]
+		value := code[strings.LastIndexByte(code, '/')+1:] // "publication/article"
+		if !t.values[value] {
+			continue
+		}
+		for _, text := range []string{names.EN, names.DE} {
+			if text = markup.Plain(text); text != "" {
+				t.label(text, value)
+			}
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package selection
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"vitrine/cache/fair"
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/params"
+	"vitrine/rules/filter"
+	"vitrine/rules/fold"
+	"vitrine/rules/label"
+	"vitrine/rules/similar"
+)
+
+// Values replaces the labels that pages show by the values that records have, and finds values that no record has. It
+// knows the values of public rows alone, so that it suggests no others. It is safe for concurrent use.
+//
+//	unit=Moth Ecology     unit=MOTH                 a label in any language, compared by fold.Key
+//	type=LECTURE          type=lecture              a value wins over a label
+//	person=Moe, Anna      person=amoe,moe2          several values have the label; its comma separated two texts
+//	unit=MOHT             unit=MOHT, unknown        selects nothing
+//
+// What it knows of a view it reads once for each snapshot, when the first request needs it.
+type Values struct {
+	labels label.Sets
+	public *filter.Filter // selects the rows that lists show
+
+	mu     sync.Mutex            // guards tables
+	tables map[[2]string]*shared // by view and parameter, of the snapshot that was last requested
+}
+
+// NewValues returns Values for the rows that a filter selects. labels has the labels of types and subtypes.
+func NewValues(labels label.Sets, public *filter.Filter) *Values {
+	return &Values{labels: labels, public: public, tables: map[[2]string]*shared{}}
+}
+
+// shared is a table that one request makes and others wait for.
+type shared struct {
+	of    edition
+	ended chan struct{} // closed when table is set, or the request has failed
+	table *table        // nil after a failure
+}
+
+// edition tells the snapshots of a view apart.
+type edition struct {
+	epoch      string
+	generation uint64
+	published  int64
+}
+
+// Unknown is a value that no public row has.
+type Unknown struct {
+	Param, Value string
+	Near         string // the nearest value or label that some row has; empty if none is near
+}
+
+// mostNear bounds the unknown values of a query for which Resolve looks for a near one.
+const mostNear = 8
+
+// labelled are the filters whose values Resolve looks up, each with the parameters that have them.
+var labelled = func() (all [][]string) {
+	for _, name := range params.Filters() {
+		if name != params.Year && name != params.OA { // Parse knows all their values
+			not := params.Not(name)
+			all = append(all, []string{name, not, params.And(name), params.And(not)})
+		}
+	}
+	return all
+}()
+
+// Compares reports whether queries have a value that Resolve looks up. uncertain says that a list may have rows though
+// no row has the value: it is one of several, or excludes.
+func Compares(queries ...params.Query) (compares, uncertain bool) {
+	for _, q := range queries {
+		for _, names := range labelled {
+			for i, name := range names {
+				n, excludes := len(q[name]), i%2 == 1
+				compares = compares || n > 0
+				uncertain = uncertain || n > 1 || n > 0 && excludes
+			}
+		}
+	}
+	return compares, uncertain
+}
+
+// Resolve returns a query with the values that rows of a snapshot have in place of their labels, and the values that no
+// row has, which stay. It returns the query itself if it has no labels.
+func (v *Values) Resolve(
+	ctx context.Context, snap *view.Snapshot, q params.Query,
+) (resolved params.Query, unknown []Unknown, err error) {
+	resolved = q
+	for _, names := range labelled {
+		for _, name := range names {
+			if len(q[name]) == 0 {
+				continue
+			}
+			t, err := v.table(ctx, snap, names[0])
+			if err != nil {
+				return nil, nil, err
+			}
+			values, strange := t.resolve(q[name])
+			if !slices.Equal(values, q[name]) {
+				resolved = resolved.With(name, values...)
+			}
+			for _, value := range strange {
+				one := Unknown{Param: name, Value: value}
+				if len(unknown) < mostNear {
+					if one.Near, err = t.near(ctx, value); err != nil {
+						return nil, nil, err
+					}
+				}
+				unknown = append(unknown, one)
+			}
+		}
+	}
+	return resolved, unknown, nil
+}
+
+// table returns the values of a filter in a snapshot. One request makes them in its turn; concurrent requests wait
+// without theirs, and one of them makes them if that request leaves.
+func (v *Values) table(ctx context.Context, snap *view.Snapshot, name string) (*table, error) {
+	meta := snap.Meta()
+	of := edition{snap.Edition(), meta.Generation, meta.Published.UnixMilli()}
+	key := [2]string{meta.View, name}
+	for {
+		v.mu.Lock()
+		s := v.tables[key]
+		makes := s == nil || s.of != of
+		if makes {
+			s = &shared{of: of, ended: make(chan struct{})}
+			v.tables[key] = s
+		}
+		v.mu.Unlock()
+		if makes {
+			return v.make(ctx, snap, key, s)
+		}
+		select {
+		case <-s.ended:
+		default:
+			if err := fair.TurnOf(ctx).Wait(ctx, s.ended); err != nil {
+				return nil, err
+			}
+		}
+		if s.table != nil {
+			return s.table, nil
+		}
+	}
+}
+
+// make makes a table for all requests that wait for s.
+func (v *Values) make(ctx context.Context, snap *view.Snapshot, key [2]string, s *shared) (*table, error) {
+	defer fair.TurnOf(ctx).Share()()
+	defer func() {
+		if s.table == nil {
+			v.mu.Lock()
+			if v.tables[key] == s {
+				delete(v.tables, key)
+			}
+			v.mu.Unlock()
+		}
+		close(s.ended)
+	}()
+	made, err := v.read(ctx, snap, key[1])
+	s.table = made
+	return made, err
+}
+
+// table has the values of a filter that public rows of a snapshot have, and texts that stand for them. It is immutable.
+// The zero table takes every text for a value.
+type table struct {
+	values map[string]bool
+	keys   map[string][]string // values by their own key
+	labels map[string][]string // values by the key of a label
+	words  []string            // values and labels, to suggest one; none if they are too many
+}
+
+// Bounds of a table: its values, beyond which it is zero, and the words with which it compares an unknown text.
+const mostTabled, mostCompared = 50_000, 20_000
+
+// add adds a text that stands for a value.
+func add(to map[string][]string, text, value string) {
+	key := fold.Key(text)
+	if key != "" && !slices.Contains(to[key], value) {
+		to[key] = append(to[key], value)
+	}
+}
+
+// of returns the values for which a text stands, or none.
+func (t *table) of(text string) []string {
+	if t.values == nil || t.values[text] {
+		return []string{text}
+	}
+	key := fold.Key(text)
+	if same := t.keys[key]; len(same) > 0 {
+		return same
+	}
+	return t.labels[key]
+}
+
+// resolve returns the values for which texts stand, sorted, and with them the texts that are unknown.
+func (t *table) resolve(texts []string) (values, unknown []string) {
+	for _, text := range texts {
+		if found := t.of(text); len(found) > 0 {
+			values = append(values, found...)
+		} else {
+			unknown = append(unknown, text)
+		}
+	}
+	joined, unknown := t.joined(unknown)
+	values = slices.Concat(values, joined, unknown)
+	slices.Sort(values)
+	return slices.Compact(values), unknown
+}
+
+// mostJoined bounds the unknown texts that joined puts together.
+const mostJoined = 16
+
+// joined returns the values for which two texts stand together, because their label has a comma, such as the name of a
+// person, and the other texts. The values of a parameter are sorted, so that either text may be the first.
+func (t *table) joined(texts []string) (values, others []string) {
+	if len(texts) > mostJoined {
+		return nil, texts
+	}
+	for len(texts) > 0 {
+		first, rest := texts[0], texts[1:]
+		var found []string
+		at := slices.IndexFunc(rest, func(other string) bool {
+			if found = t.labels[fold.Key(first+", "+other)]; len(found) == 0 {
+				found = t.labels[fold.Key(other+", "+first)]
+			}
+			return len(found) > 0
+		})
+		if texts = rest; at < 0 {
+			others = append(others, first)
+			continue
+		}
+		values, texts = append(values, found...), slices.Delete(slices.Clone(rest), at, at+1)
+	}
+	return values, others
+}
+
+// near returns the value or label that is nearest to an unknown text, or "".
+func (t *table) near(ctx context.Context, text string) (best string, err error) {
+	for words := range slices.Chunk(t.words, 256) {
+		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+			return "", err
+		}
+		best = similar.Near(text, append([]string{best}, words...))
+	}
+	return best, nil
+}
