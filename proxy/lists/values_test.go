@@ -50,6 +50,7 @@ func openLabelled(t *testing.T) *proxytest.Site {
 					"authors":[{"first":"Anna","last":"Moe","user":"amoe"}]}`,
 				`{"_id":"v2","type":"lecture","subtype":"lecture","title":"Two","year":2024,"units":["OWL"],
 					"authors":[{"first":"Anna","last":"Möe","user":"amoe2"}]}`,
+				`{"_id":"v4","type":"publication","subtype":"book","title":"Four","open_access":true}`,
 				`{"_id":"v3","type":"publication","subtype":"chapter","title":"Three","year":2023,
 					"units":["MOTH","Secret"],"hide":true,"authors":[{"first":"Hugo","last":"Hidden","user":"hidden"}]}`,
 			},
@@ -110,6 +111,9 @@ func TestValuesByLabel(t *testing.T) {
 			{"person=https://orcid.org/0000-0002-1825-0097", "person=0000-0002-1825-0097"},
 			{"not.person=Anna Moe&year=2024", "year=2024&not.person=amoe,amoe2"},
 			{"keyword=OWLS of Prey", "keyword=owls of prey"},
+			{"oa=open access&and.oa=1", "oa=1"},
+			{"not.oa=Kein Open Access", "not.oa=0"},
+			{"year=ohne jahr,2024", "year=2024,missing"},
 		} {
 			by, want := escapeSpaces(c.by), escapeSpaces(c.want)
 			for _, f := range someFormats(i) {
@@ -239,6 +243,7 @@ func TestValuesOfFacets(t *testing.T) {
 		s := openLabelled(t)
 		names := []string{
 			params.Type, params.Subtype, params.Unit, params.Person, params.Project, params.Topic, params.Keyword,
+			params.Year, params.OA,
 		}
 		shared := []string{"Work", "Moe, Anna", "Möe, Anna", "L S"}
 		for _, lang := range label.Languages() {

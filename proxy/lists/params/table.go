@@ -8,8 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/query"
 	"vitrine/rules"
+	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
 	"vitrine/rules/keyword"
 	"vitrine/rules/label"
@@ -115,6 +117,9 @@ type parameter struct {
 	whole bool   // a value is a text and may contain commas
 	look  bool   // changes the look of a list, not its entries and their order
 	span  bool   // a value may be a range, such as 2018..2022
+	// shown has the names of the texts that pages show for values, which may stand for them in any language. The labels
+	// of other values are in records.
+	shown map[string]string
 
 	reader bool // narrows a list for a reader, see And
 }
@@ -141,7 +146,7 @@ var table = func() (all []parameter) {
 
 var rows = []parameter{
 	{name: Words, check: words, many: true, order: true, whole: true},
-	{name: Year, check: year, many: true, span: true},
+	{name: Year, check: year, many: true, span: true, shown: map[string]string{Missing: "no-year"}},
 	{name: Type, check: text, many: true},
 	{name: Subtype, check: text, many: true},
 	{name: Unit, check: text, many: true},
@@ -150,7 +155,7 @@ var rows = []parameter{
 	{name: Project, check: text, many: true},
 	{name: Topic, check: text, many: true},
 	{name: Keyword, check: word, many: true},
-	{name: OA, check: oneOf("0", "1"), many: true},
+	{name: OA, check: oneOf("0", "1"), many: true, shown: map[string]string{"0": "oa-0", "1": "oa-1"}},
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
 	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Added, "-"+Added, Relevance)},
@@ -250,7 +255,23 @@ type span struct{ from, to int }
 func oneOf(words ...string) choice { return words }
 func number(from, to int) span     { return span{from, to} }
 
+// spell returns the canonical spelling of a value, or of the value that has a label.
 func (p parameter) spell(value string) (string, *rules.Error) {
+	spelled, err := p.checked(value)
+	if err == nil {
+		return spelled, nil
+	}
+	for labelled, name := range p.shown {
+		for _, lang := range label.Languages() {
+			if fold.Key(texts.In(lang).T(name)) == fold.Key(value) {
+				return labelled, nil
+			}
+		}
+	}
+	return spelled, err
+}
+
+func (p parameter) checked(value string) (string, *rules.Error) {
 	switch c := p.check.(type) {
 	case choice:
 		if !slices.Contains(c, value) {
