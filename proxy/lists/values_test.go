@@ -291,3 +291,21 @@ func TestValuesOfGenerations(t *testing.T) {
 		}
 	})
 }
+
+// TestValuesExplained: the explanation of an answer has the values that it compares, and the unknown ones.
+func TestValuesExplained(t *testing.T) {
+	inBoth(t, func(t *testing.T) {
+		s := openLabelled(t)
+		for target, want := range map[string][]string{
+			`/lists/activities.json?unit=licht\, ton`: {`"in_answer":true`, `L-S`},
+			"/lists/activities.json?unit=MOHT":        {`"in_answer":false`, `unit=MOHT (no record has it; did you mean MOTH?)`},
+		} {
+			res := s.Admin(http.MethodGet, "/admin/explain?id=v1&url="+url.QueryEscape(strings.ReplaceAll(target, " ", "+")))
+			for _, part := range want {
+				if res.StatusCode != http.StatusOK || !strings.Contains(string(res.Body), part) {
+					t.Errorf("%s: %s without %s: %s", target, res.Status, part, res.Body)
+				}
+			}
+		}
+	})
+}
