@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"rules/access":     "rules/raw",
 	"rules/backoff":    "",
 	"rules/cite": "rules/date rules/display rules/ejson rules/fold rules/identifier rules/keyword rules/mark " +
-		"rules/markup rules/pages rules/person rules/raw rules/yamlfile",
+		"rules/markup rules/notice rules/pages rules/person rules/raw rules/yamlfile",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/ejson":      "rules/raw",
@@ -60,6 +60,7 @@ var mayImport = map[string]string{
 	"rules/mark": "rules/date rules/display rules/filter rules/fold rules/identifier rules/keyword " +
 		"rules/markup rules/person rules/raw rules/units",
 	"rules/markup":   "",
+	"rules/notice":   "rules/date rules/display rules/identifier rules/markup rules/raw",
 	"rules/osiris":   "rules/access rules/filter rules/label rules/raw rules/render",
 	"rules/pages":    "",
 	"rules/parallel": "rules/fault",

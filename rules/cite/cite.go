@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
+	"vitrine/rules/notice"
 	"vitrine/rules/person"
 )
 
@@ -65,6 +66,11 @@ type Item struct {
 	EID    string // the number of an article in a volume; Pages may be the same
 	// Status is what CSL calls a work that has not appeared yet, such as "in press", or "".
 	Status string
+
+	// Notices are what was said of the work after its publication, and of others by it, the gravest first. Titled is
+	// whether the title begins with that.
+	Notices []notice.Notice
+	Titled  bool
 
 	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL
 	// is http or https.

@@ -112,6 +112,8 @@ func TestLoad(t *testing.T) {
 		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: unknown view"},
 		{"status", file("{}", kind, rest+"status: {fields: pages, flags: [a.b]}"),
 			"f.yaml:8: status: expected lists of fields, and codes with names\nf.yaml:8: status.flags: \"a.b\" is not"},
+		{"notices", file("{}", kind, rest+"notices: {flags: {a: gone}, types: [a.b]}"),
+			"f.yaml:8: notices: a: unknown code \"gone\"\nf.yaml:8: notices.types: \"a.b\" is not"},
 		{"open access", file("{}", kind, rest+"open_access: {fields: [a.b], codes: {gold: maybe}}"), "f.yaml:8: open_access: expected a list of fields, and codes with true or false\nf.yaml:8: open_access.fields: \"a.b\" is not"},
 		{"badge", file("{}", kind, rest+"badges:\n- {name: {en: A}, field: a}\n- {field: b}\n- {name: {en: A, de: B}, field: a.b}"),
 			"f.yaml:9: badges.1.name: expected a name in each language: en, de\nf.yaml:10: badges.2: needs a name and a field\nf.yaml:11: badges.3.field: \"a.b\" is not"},

@@ -51,6 +51,7 @@ type Mapping struct {
 	licences               map[string]string // addresses by code
 	openAccess             openAccess
 	unpublished            unpublished
+	notices                notices
 	badges                 []badgeRule
 	LastAuthor             bool // lists show the last author, too, where they fold some
 }
@@ -144,7 +145,7 @@ type loader struct {
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	optional := []string{"open_access", "status", "licences", "funders", "badges", "last_author"}
+	optional := []string{"open_access", "status", "notices", "licences", "funders", "badges", "last_author"}
 	top := l.Mapping(n, "", append(sections, optional...)...)
 	for _, key := range sections {
 		if top[key] == nil {
@@ -170,6 +171,9 @@ func (l *loader) file(n *yaml.Node) {
 	}
 	if n := top["status"]; n != nil {
 		l.unpublished(n)
+	}
+	if n := top["notices"]; n != nil {
+		l.notices(n)
 	}
 	var badges []yaml.Node
 	decode("badges", "a list of rules", &badges)

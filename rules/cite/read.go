@@ -42,6 +42,7 @@ func (m *Mapping) Make(record, about bson.Raw, it *Item) {
 	m.unpublished.stated(it)
 	it.fill(&it.kind.fields, record, about, m.zone)
 	m.unpublished.flagged(it)
+	m.notices.read(it)
 	m.reuse(it, &it.kind.fields)
 	m.readProjects(about, it)
 	if name, ok := m.degrees[it.Degree]; ok {

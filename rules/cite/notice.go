@@ -1,0 +1,130 @@
+package cite
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.yaml.in/yaml/v3"
+
+	"vitrine/rules"
+	"vitrine/rules/notice"
+	"vitrine/rules/raw"
+)
+
+// notices says which stored fields and words tell that a work was retracted or the like, or that it is the notice of
+// that.
+type notices struct {
+	Flags, Works, Updates, Codes, Titles map[string]string
+	Relations, Types                     []string
+
+	slots            []int // of fields
+	fields           []notice.Field
+	relations, types []int // slots
+	named            map[string]notice.Field
+	codes, titles    *notice.Words
+}
+
+func (l *loader) notices(n *yaml.Node) {
+	to, path := &l.to.notices, "notices"
+	l.Mapping(n, path, "flags", "works", "updates", "relations", "types", "codes", "titles")
+	if n.Decode(to) != nil {
+		l.Errorf(n, path, "expected codes of fields and words, and lists of fields")
+	}
+	to.codes, to.titles = notice.NewWords(to.Codes), notice.NewWords(to.Titles)
+	to.named = map[string]notice.Field{}
+	for name, code := range to.Flags {
+		to.named[name] = notice.Field{Flag: code}
+	}
+	for name, code := range to.Works {
+		to.named[name] = notice.Field{Flag: to.Flags[name], Work: code}
+	}
+	for name, code := range to.Updates {
+		to.named[name] = notice.Field{Work: code, Types: to.codes}
+	}
+	for _, codes := range []map[string]string{to.Flags, to.Works, to.Updates, to.Codes, to.Titles} {
+		for name, code := range codes {
+			if !notice.IsCode(code) {
+				l.Errorf(n, path, "%s: unknown code %q", name, code)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(to.named)) {
+		slot := l.slot(n, path, name)
+		for _, spelling := range spellings(name) { // the first of those that a record has counts
+			if _, ok := l.to.slots[spelling]; !ok {
+				l.to.slots[spelling] = slot
+			}
+		}
+		to.slots, to.fields = append(to.slots, slot), append(to.fields, to.named[name])
+	}
+	for _, name := range to.Relations {
+		to.relations = append(to.relations, l.slot(n, path+".relations", name))
+	}
+	for _, name := range to.Types {
+		to.types = append(to.types, l.slot(n, path+".types", name))
+	}
+}
+
+// spellings returns the forms of a name of several words: update to, update-to, update_to, updateTo.
+func spellings(name string) []string {
+	words := strings.Fields(name)
+	for i := range words[min(1, len(words)):] {
+		words[i+1] = strings.ToUpper(words[i+1][:1]) + words[i+1][1:]
+	}
+	return []string{strings.ReplaceAll(name, " ", "-"), strings.ReplaceAll(name, " ", "_"), strings.Join(words, "")}
+}
+
+// read sets the notices of an activity.
+func (n *notices) read(it *Item) {
+	if it.View != rules.ViewActivities || n.titles == nil {
+		return
+	}
+	var all []notice.Notice
+	for i, slot := range n.slots {
+		if v := it.values[slot]; v.Type != 0 {
+			all = n.fields[i].Append(all, v)
+		}
+	}
+	for _, slot := range n.relations {
+		doc, _ := it.values[slot].DocumentOK()
+		for e := range raw.All(doc) {
+			name := strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(raw.String(e.Key)))
+			if field, ok := n.named[name]; ok {
+				all = field.Append(all, e.Value())
+			}
+		}
+	}
+	for _, slot := range n.types {
+		all = n.appendType(all, it.values[slot])
+	}
+	if code := n.titles.Title(it.Text); code != "" {
+		all, it.Titled = append(all, notice.Notice{Code: code}), true
+	}
+	it.Notices = notice.Settle(all)
+}
+
+// appendType appends what the type of a record says, or one of several types.
+func (n *notices) appendType(all []notice.Notice, v bson.RawValue) []notice.Notice {
+	if v.Type == bson.TypeArray {
+		for one := range raw.Elements(v) {
+			if one.Type != bson.TypeArray {
+				all = n.appendType(all, one)
+			}
+		}
+	} else if raw.IsText(v.Type) {
+		if code := n.codes.Named(raw.Text(v)); code != "" {
+			all = append(all, notice.Notice{Code: code})
+		}
+	}
+	return all
+}
+
+// Notice returns the gravest of the notices, or the zero Notice.
+func (it *Item) Notice() notice.Notice {
+	if len(it.Notices) == 0 {
+		return notice.Notice{}
+	}
+	return it.Notices[0]
+}
