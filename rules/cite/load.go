@@ -237,7 +237,7 @@ func (l *loader) kind(n *yaml.Node, path string) *work {
 	}
 	k.BibTeX, k.CSL = name("bibtex", `^[a-z]+$`), name("csl", `^[a-z]+([_-][a-z]+)*$`)
 	k.OpenURL = name("openurl", `^(journal|book|dissertation|dc)/[A-Za-z]+$`)
-	k.RIS, k.Schema = name("ris", `^[A-Z]{2,6}$`), name("schema", `^[A-Z][A-Za-z]+$`)
+	k.RIS, k.Schema = name("ris", `^[A-Z]{2,7}$`), name("schema", `^[A-Z][A-Za-z]+$`)
 	if fields := found["fields"]; fields != nil {
 		l.read(fields, path+".fields", &k.fields)
 	}

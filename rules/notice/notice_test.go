@@ -80,7 +80,7 @@ func TestNamed(t *testing.T) {
 	for name, want := range map[string]string{
 		"erratum": notice.Correction, "expression_of_concern": notice.Expression,
 		"Expression-of-Concern": notice.Expression,
-		"Retracted Article": notice.Retracted, " retraction ": notice.Retraction, "article": "", "": "",
+		"Retracted Article":     notice.Retracted, " retraction ": notice.Retraction, "article": "", "": "",
 	} {
 		assert.Equal(t, want, words.Named(name), name)
 	}
