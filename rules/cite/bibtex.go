@@ -46,6 +46,9 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
 		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords),
 		"copyright", cmp.Or(it.Licence, it.Rights)) // as Zotero writes and reads it; no style shows it
+	if names.Container != "note" || it.Container == "" {
+		b.fields(b.text, "note", it.note())
+	}
 	b.fields(b.marked, "abstract", it.HTML.Abstract)
 	return append(b.dst, "}\n"...)
 }

@@ -33,7 +33,7 @@ func (it *Item) Brief(n int) *Item {
 			*html = markup.Cut(*html, mostText) + ellipsis
 		}
 	}
-	for _, address := range short.addresses() { // the beginning of an address leads elsewhere
+	for _, address := range short.links() { // the beginning of an address leads elsewhere
 		if len(*address) > mostText {
 			*address = ""
 		}
@@ -67,7 +67,7 @@ func (it *Item) isBrief(n int) bool {
 	for _, text := range it.markedTexts() {
 		size += len(*text)
 	}
-	for _, text := range it.addresses() {
+	for _, text := range it.links() {
 		size += len(*text)
 	}
 	return size <= mostText
@@ -102,10 +102,10 @@ func shorten(text *string, size int) {
 func (p *Person) parts() [4]*string { return [...]*string{&p.Given, &p.Family, &p.Suffix, &p.Literal} }
 
 // texts returns the plain texts of an item.
-func (it *Item) texts() [19]*string {
+func (it *Item) texts() [20]*string {
 	return [...]*string{
 		&it.Text, &it.Name, &it.Container, &it.Series, &it.Volume, &it.Issue, &it.Pages, &it.Publisher, &it.Place,
-		&it.Edition, &it.Event, &it.Degree, &it.Version, &it.Number, &it.Status, &it.Language, &it.Abstract, &it.Funder,
+		&it.Edition, &it.Event, &it.Degree, &it.Version, &it.Number, &it.EID, &it.Status, &it.Language, &it.Abstract, &it.Funder,
 		&it.Grant,
 	}
 }
@@ -115,7 +115,7 @@ func (it *Item) markedTexts() [5]*string {
 	return [...]*string{&it.Title, &it.HTML.Container, &it.HTML.Series, &it.HTML.Event, &it.HTML.Abstract}
 }
 
-// addresses returns the addresses and identifiers of an item.
-func (it *Item) addresses() [8]*string {
+// links returns the addresses and identifiers of an item.
+func (it *Item) links() [8]*string {
 	return [...]*string{&it.URL, &it.PDF, &it.Licence, &it.Rights, &it.DOI, &it.PMID, &it.ISBN, &it.ISSN}
 }

@@ -10,6 +10,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/keyword"
+	"vitrine/rules/notice"
 	"vitrine/rules/pages"
 )
 
@@ -63,11 +64,19 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = members(dst,
 		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series),
 		"event-title", cslText(it.HTML.Event),
-		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.articleNumber()), "status", it.Status,
+		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.articleNumber()),
+		"status", cmp.Or(it.state(), it.Status),
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
-		"keyword", keyword.Join(it.Keywords), "abstract", cslText(it.HTML.Abstract))
+		"keyword", keyword.Join(it.Keywords), "abstract", cslText(it.HTML.Abstract), "note", it.note())
+	if len(it.Notices) > 0 {
+		dst = append(list(append(ejson.AppendKey(dst, "custom"), '{'), "notices", it.Notices, cslNotice), '}')
+	}
 	return append(dst, '}')
+}
+
+func cslNotice(dst []byte, n *notice.Notice) []byte {
+	return append(members(append(dst, '{'), "type", n.Code, "DOI", n.DOI, "URL", n.URL), '}')
 }
 
 // cslText returns the HTML of a text as plain text with the HTML elements that CSL knows.
@@ -163,13 +172,34 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	if it.Forms.Schema == "Report" {
 		number = "reportNumber"
 	}
-	dst = members(dst, number, it.Number, "creativeWorkStatus", it.Status)
+	dst = members(dst, number, it.Number, "creativeWorkStatus", cmp.Or(formats.Notices[it.state()], it.Status))
+	dst = appendNotices(dst, it)
 	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
 	if it.PDF != "" {
 		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat", "application/pdf", "contentUrl", it.PDF)
 		dst = append(dst, '}')
 	}
 	return members(dst, "inLanguage", it.Language, "license", cmp.Or(it.Licence, it.Rights), "abstract", it.Abstract)
+}
+
+// appendNotices appends what the work is a notice of, and the notices about it.
+func appendNotices(dst []byte, it *Item) []byte {
+	if len(it.Notices) == 0 {
+		return dst
+	}
+	works := func(name string, selects func(code string) bool) {
+		dst = list(dst, name, it.addresses(selects), func(dst []byte, address *string) []byte {
+			return append(members(append(dst, '{'), "@type", "CreativeWork", "@id", *address), '}')
+		})
+	}
+	if code := it.Notice(); !notice.IsState(code) {
+		dst = members(dst, "genre", formats.Notices[code])
+	}
+	works("about", func(code string) bool { return !notice.IsState(code) })
+	corrected := func(code string) bool { return code == notice.Corrected }
+	dst = list(dst, "correction", it.addresses(corrected), appendText)
+	works("subjectOf", func(code string) bool { return notice.IsState(code) && code != notice.Corrected })
+	return dst
 }
 
 // appendFunding appends the members that works, events and projects have: access, keywords and funding.

@@ -27,6 +27,7 @@ var formats = func() (f struct {
 		Genre, Title, Container, Publisher, Degree, Number, Author, Creator string
 	}
 	PubState         map[string]string
+	Notices          map[string]string
 	Unremarkable     map[string]struct{}
 	Tags             map[string]struct{ LaTeX, CSL string }
 	Accents, Symbols map[string]string

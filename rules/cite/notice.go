@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
+	"vitrine/rules/identifier"
 	"vitrine/rules/notice"
 	"vitrine/rules/raw"
 )
@@ -121,10 +123,55 @@ func (n *notices) appendType(all []notice.Notice, v bson.RawValue) []notice.Noti
 	return all
 }
 
-// Notice returns the gravest of the notices, or the zero Notice.
-func (it *Item) Notice() notice.Notice {
+// Notice returns the code of the gravest of the notices, or "".
+func (it *Item) Notice() string {
 	if len(it.Notices) == 0 {
-		return notice.Notice{}
+		return ""
 	}
-	return it.Notices[0]
+	return it.Notices[0].Code
+}
+
+// note says in words what the notices say: "Retracted by doi:10.5555/n.1; Corrected".
+func (it *Item) note() string {
+	note, last := "", ""
+	for _, n := range it.Notices {
+		name := n.URL
+		if n.DOI != "" {
+			name = "doi:" + n.DOI
+		}
+		switch {
+		case n.Code == last && name != "":
+			note += ", " + name
+			continue
+		case n.Code == last:
+			continue
+		case last != "":
+			note += "; "
+		}
+		note += formats.Notices[n.Code]
+		if last = n.Code; name != "" && notice.IsState(n.Code) {
+			note += " by " + name
+		} else if name != "" {
+			note += " of " + name
+		}
+	}
+	return note
+}
+
+// state returns whether the work is retracted, withdrawn, of concern or corrected, as exports call it, or "".
+func (it *Item) state() string {
+	if code := it.Notice(); notice.IsState(code) {
+		return code
+	}
+	return ""
+}
+
+// addresses returns the addresses of the works of the notices that a function selects.
+func (it *Item) addresses(selects func(code string) bool) (all []string) {
+	for _, n := range it.Notices {
+		if address := cmp.Or(identifier.DOIAddress(n.DOI), n.URL); address != "" && selects(n.Code) {
+			all = append(all, address)
+		}
+	}
+	return all
 }

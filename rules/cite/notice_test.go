@@ -56,3 +56,32 @@ func TestNotices(t *testing.T) {
 	}
 	assert.Empty(t, read(t, rules.ViewProjects, `{"_id": 1, "status": "withdrawn", "retracted": true}`).Notices)
 }
+
+// TestNoticesInFormats: every export marks a retracted work, and the notice.
+func TestNoticesInFormats(t *testing.T) {
+	for _, tt := range []struct{ row, note, code, csl, ld string }{
+		{`"retracted": true`, "Retracted", "retracted", `"status":"retracted"`, `"creativeWorkStatus":"Retracted"`},
+		{`"retraction": "10.5555/n_1", "corrected_by": ["10.5555/c1", "https://c.example/2"], "status": "in press"`,
+			"Retracted by doi:10.5555/n_1; Corrected by doi:10.5555/c1, https://c.example/2", "retracted",
+			`"custom":{"notices":[{"type":"retracted","DOI":"10.5555/n_1"},{"type":"corrected","DOI":"10.5555/c1"},` +
+				`{"type":"corrected","URL":"https://c.example/2"}]}`,
+			`"creativeWorkStatus":"Retracted","correction":["https://doi.org/10.5555/c1","https://c.example/2"],` +
+				`"subjectOf":[{"@type":"CreativeWork","@id":"https://doi.org/10.5555/n_1"}]`},
+		{`"correction of": "10.5555/a"`, "Correction of doi:10.5555/a", "correction",
+			`"custom":{"notices":[{"type":"correction","DOI":"10.5555/a"}]}`,
+			`"genre":"Correction","about":[{"@type":"CreativeWork","@id":"https://doi.org/10.5555/a"}]`},
+		{`"retraction of": 7`, "Retraction", "retraction", `"custom":{"notices":[{"type":"retraction"}]}`,
+			`"genre":"Retraction"`},
+	} {
+		it := read(t, rules.ViewActivities, `{"_id": 1, "subtype": "article", "title": "Lamps", "year": 2021, `+tt.row+`}`)
+		csl, ris := string(cite.AppendCSL(nil, it)), string(cite.AppendRIS(nil, it))
+		assert.Equal(t, [3]string{tt.note, tt.note, tt.code}, [3]string{
+			field(csl, `"note":"`, `"`), field(ris, "N1  - ", "\r"), field(ris, "C8  - ", "\r"),
+		}, tt.row)
+		assert.Contains(t, csl, tt.csl)
+		assert.Contains(t, string(appendJSONLD(nil, it, "")), tt.ld)
+		note := strings.ReplaceAll(tt.note, "_", `\_`)
+		assert.Contains(t, string(cite.AppendBibTeX(nil, it, false)), "  note = {"+note+"},\n")
+		assert.Equal(t, 2021, it.Date.Year)
+	}
+}

@@ -69,7 +69,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	for _, word := range it.Keywords {
 		line("KW", word)
 	}
-	each(line, "AB", it.Abstract)
+	each(line, "AB", it.Abstract, "N1", it.note(), "C8", it.Notice()) // no program gives C8 a meaning
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/rules/date"
 	"vitrine/rules/mark"
+	"vitrine/rules/notice"
 	"vitrine/rules/raw"
 )
 
@@ -72,6 +73,8 @@ func (it *Item) pass(c *codec) {
 	c.text(&it.Number, "")
 	c.text(&it.EID, "")
 	c.text(&it.Status, "")
+	passAll(c, &it.Notices, passNotice)
+	c.flag(&it.Titled)
 	c.text(&it.DOI, "")
 	c.text(&it.PMID, "")
 	c.text(&it.ISBN, "")
@@ -98,6 +101,13 @@ func (p *Person) pass(c *codec) {
 	c.text(&p.Literal, "")
 	c.text(&p.User, "")
 	c.text(&p.ORCID, "")
+}
+
+func passNotice(n *notice.Notice, c *codec) {
+	c.text(&n.Code, "")
+	c.text(&n.DOI, "")
+	c.text(&n.URL, "")
+	c.text(&n.ID, "")
 }
 
 func (b *badge) pass(c *codec) {
