@@ -21,6 +21,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
+	"vitrine/rules/notice"
 	"vitrine/rules/raw"
 )
 
@@ -33,10 +34,11 @@ type answer struct {
 	mapping   *cite.Mapping // the mapping of the view
 	query     params.Query  // all effective parameters
 	title     string
-	canonical string   // the path for search engines
-	taken     []string // suffixes that url leaves out, see findTaken
-	count     int      // number of records
-	entries   int      // number of entries: a record has one in each of its groups
+	canonical string          // the path for search engines
+	taken     []string        // suffixes that url leaves out, see findTaken
+	related   []notice.Notice // the notices of an item, those of other records included
+	count     int             // number of records
+	entries   int             // number of entries: a record has one in each of its groups
 	pages     int
 	unknown   []selection.Unknown // values of the request that no public record has
 }
@@ -85,9 +87,12 @@ func (a *answer) name(ctx context.Context) (err error) {
 	switch {
 	case a.isItem():
 		for e, err := range a.rows.Entries(ctx) {
-			if err == nil {
-				a.title = a.read(&item{}, e).title()
+			if err != nil {
+				return err
 			}
+			it := a.read(&item{}, e)
+			err = a.relate(ctx, it)
+			a.related, a.title = it.Notices, it.headline(it.title(), lang)
 			return err
 		}
 		return response.ErrGuess // the plan found it

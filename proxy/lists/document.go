@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -89,16 +91,25 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			d.Params = append(d.Params, page.Param{Name: name, Value: a.asked.FormValue(name)})
 		}
 	}
+	var rows []bson.Raw
 	for e, err := range a.rows.Entries(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		it := a.read(&item{}, e)
-		if err := a.complete(ctx, it, e.Doc()); err != nil {
+		d.items, rows = append(d.items, a.read(&item{}, e)), append(rows, e.Doc())
+	}
+	if err := a.relate(ctx, d.items...); err != nil {
+		return nil, err
+	}
+	for i, it := range d.items {
+		if err := a.complete(ctx, it, rows[i]); err != nil {
 			return nil, err
 		}
-		if d.items = append(d.items, it); d.single {
-			d.memberOf = a.memberOf(e.Doc())
+		if d.single {
+			if err := a.find(ctx, it); err != nil {
+				return nil, err
+			}
+			d.memberOf = a.memberOf(rows[i])
 		}
 	}
 	if a.format.suffix == ".json" || a.format.suffix == "" && !d.single {

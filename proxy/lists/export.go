@@ -41,6 +41,9 @@ func (a *answer) exportItems(head, between, tail string, write func(dst []byte, 
 		it := &cite.Item{}
 		return func(dst []byte, e selection.Entry) []byte {
 			a.mapping.Read(e.Doc(), it)
+			if a.isItem() {
+				it.Notices = a.related
+			}
 			return write(dst, it, e.Position)
 		}
 	})
@@ -66,7 +69,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person,
-				mark.Project, mark.Topic, mark.Keyword, mark.OA)
+				mark.Project, mark.Topic, mark.Keyword, mark.OA, mark.About)
 			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
 		d.WordRules = "words/5 " + mapping.Fingerprint
@@ -114,7 +117,7 @@ func preparing(table *index.Table, fragment string, entries response.Rows[select
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
-	if resident && !latex && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
+	if resident && !latex && !a.isItem() && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
 		if fits, err := rows.PrepareSome(ctx, fragBibTeX, 0); err != nil {
 			return nil, err
 		} else if fits {
@@ -160,20 +163,23 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 		"id", "key", "type", "subtype",
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
-		"units", "orcid", "project", "tags", "open_access", "number", "status", "supervisors",
+		"units", "orcid", "project", "tags", "open_access", "number", "status", "supervisors", "notice", "notice_doi",
 	})
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
-			a.read(it, e)
+			if a.read(it, e); a.isItem() {
+				it.Notices = a.related
+			}
 			units := entries(e.Doc(), "units", "id")
 			orcids := orcidsOf(e.Doc(), it)
+			codes, dois := noticesOf(it)
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
 				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
 				units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
-				cmp.Or(it.Number, it.EID), it.Status, names(it.Supervisors),
+				cmp.Or(it.Number, it.EID), it.Status, names(it.Supervisors), codes, dois,
 			})
 		}
 	})

@@ -51,7 +51,7 @@ func newest(template string) func(*document) (*response.Body, error) {
 		for _, it := range d.items {
 			title := titleOf(it.brief)
 			f.Entries = append(f.Entries, feedEntry{
-				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: title,
+				ID: urn(d.view + "/" + it.ID), Link: cmp.Or(it.page, it.href), Title: it.headline(title, d.Lang),
 				Created: it.created, Updated: it.updated,
 				HTML:    cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(title)),
 				Authors: it.brief.Authors, Keywords: it.brief.Keywords, Licence: it.brief.Licence,

@@ -45,7 +45,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 func (d *document) description() string {
 	parts := []string{texts.In(d.Lang).Entries(d.Count)}
 	for _, it := range d.items[:min(len(d.items), 3)] {
-		parts = append(parts, it.title())
+		parts = append(parts, it.headline(it.title(), d.Lang))
 	}
 	return beginning(strings.Join(parts, " · "))
 }
@@ -104,6 +104,10 @@ func (d *document) record() *page.Record {
 	about = []string{strings.Join(about, "; "), cmp.Or(it.subkind, it.kind), it.Container, it.year}
 	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
 	r.Description = beginning(cmp.Or(it.Abstract, strings.Join(about, " · ")))
+	if len(it.notices) > 0 {
+		r.Description = beginning(it.notices[0].Label + ": " + r.Description)
+	}
+	r.Notices = it.notices
 	r.Canonical = d.page
 	if d.links.Activity != "" && d.links.Activity != NoLink && d.view == rules.ViewActivities {
 		r.Canonical = d.links.ToItem(&it.Item) // the address of the record on the site

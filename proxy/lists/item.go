@@ -39,6 +39,7 @@ type item struct {
 	authors          []page.Author
 	shown            []string // values of params.Show
 	extras           page.Extras
+	notices          []page.Notice
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
@@ -88,9 +89,10 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	}
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
+	it.notices = a.named(it)
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
-		it.html = a.shorten(a.compose(it), it)
+		it.html = it.withNotice(a.shorten(a.compose(it), it), a.query.Text(params.Lang))
 		return nil
 	}
 	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
@@ -110,7 +112,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	if a.query.Text(params.Style) == "web" {
 		it.html = it.withExtent(it.html)
 	}
-	it.html = a.shorten(a.bylines().in(it.html, it), it)
+	it.html = it.withNotice(a.shorten(a.bylines().in(it.html, it), it), a.query.Text(params.Lang))
 	return err
 }
 

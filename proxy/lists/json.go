@@ -62,6 +62,7 @@ type jsonItem struct {
 	Funder   string         `json:"funder,omitempty"`
 	Grant    string         `json:"grant,omitempty"`
 	Projects []cite.Project `json:"projects,omitempty"`
+	Notices  []page.Notice  `json:"notices,omitempty"`
 }
 
 // jsonFacets is encoded as an object whose members are in the order of the facets.
@@ -104,7 +105,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages,
 			Number: cmp.Or(it.Number, it.EID), Status: it.Status, Date: it.Date.String(), DOI: it.DOI,
 			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
-			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects,
+			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects, Notices: it.notices,
 		})
 	}
 	doc.Links["page"] = d.Canonical

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -32,6 +33,11 @@ func (m *Mapping) Cited(record, about bson.Raw) (c mark.Citation) {
 	c = mark.Citation{
 		Year: it.Date.Year, Day: it.Date.Month*100 + it.Date.Day,
 		OA: map[string]string{"true": "1", "false": "0"}[it.OA], DOI: it.DOI, Keywords: slices.Clone(it.Keywords),
+	}
+	for _, n := range it.Notices {
+		if key := n.Key(); key != "" && !slices.Contains(c.About, key) {
+			c.About = append(c.About, strings.Clone(key))
+		}
 	}
 	if c.Item = m.encode(it); len(c.Item) > mostStored {
 		c.Item = nil

@@ -42,6 +42,7 @@ type Citation struct {
 	OA       string // "1" if the record is open access, "0" if it says that it is not
 	DOI      string
 	Keywords []string
+	About    []string // DOIs, in small letters, and ids
 	Item     []byte
 }
 

@@ -14,6 +14,7 @@
 //	 keywords: [{id, name}],                  keywords by their keys; no name if it is the key
 //	 oa: string,                              "1" if the record is open access, "0" if it says that it is not
 //	 doi: string,                             the DOI, bare and in small letters
+//	 about: [string],                         DOIs or ids of works with which a retraction or the like connects it
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
 //	                                          both are "family given", of a project the first public person's,
 //	                                          of an activity without authors the first editor's or supervisor's

@@ -32,6 +32,7 @@ func (m *mark) document() bson.Raw {
 	b.entries("keywords", m.Keywords)
 	b.text("oa", m.Cited.OA)
 	b.text("doi", trim(identifier.DOIKey(m.Cited.DOI)))
+	b.texts("about", m.Cited.About)
 	b.text("by_title", m.ByTitle)
 	b.text("by_author", m.ByAuthor)
 	b.int64("updated", m.Updated)

@@ -11,7 +11,11 @@
 // Which fields and words there are is for callers to say. All functions are pure, never panic, and take linear time.
 package notice
 
-import "slices"
+import (
+	"slices"
+
+	"vitrine/rules/identifier"
+)
 
 // The codes of a work about which there is a notice, and of the notices, each at the same place.
 const (
@@ -42,6 +46,19 @@ type Notice struct {
 	DOI  string // bare
 	URL  string // without a DOI; http or https
 	ID   string // with neither: perhaps the _id of a record, as text
+}
+
+// Equal reports whether two notices say the same of the same work.
+func (n Notice) Equal(other Notice) bool {
+	return n.Code == other.Code && n.URL == other.URL && n.ID == other.ID && n.Key() == other.Key()
+}
+
+// Key returns the DOI, in a form that is equal for equal ones, or else the id.
+func (n Notice) Key() string {
+	if n.DOI != "" {
+		return identifier.DOIKey(n.DOI)
+	}
+	return n.ID
 }
 
 // IsCode reports whether a text is one of the codes.
@@ -90,7 +107,7 @@ func Settle(all []Notice) []Notice {
 	var kept []Notice
 	for _, n := range all {
 		bare := n == Notice{Code: n.Code}
-		needless := slices.Contains(kept, n) || bare && slices.ContainsFunc(all, func(other Notice) bool {
+		needless := slices.ContainsFunc(kept, n.Equal) || bare && slices.ContainsFunc(all, func(other Notice) bool {
 			return other.Code == n.Code && other != n || IsState(n.Code) && other.Code == Reverse(n.Code)
 		})
 		if !needless && len(kept) < mostNotices {

@@ -133,6 +133,7 @@ type Record struct {
 	Head
 	Heading  string // the title, HTML from rules/markup; if empty, that of the head
 	Item     Item
+	Notices  []Notice
 	Authors  []Author
 	Fields   []Param  // other fields, such as type, year and venue; readers see the texts of their names
 	Abstract []string // paragraphs, HTML from rules/markup
@@ -148,6 +149,15 @@ type Author struct {
 	ID    string `json:"id,omitempty"` // the username
 	ORCID string `json:"orcid,omitempty"`
 	Href  string `json:"-"`
+}
+
+// Notice says that a work was retracted or the like, or that it is the notice of that, and which work is the other one.
+type Notice struct {
+	Type  string `json:"type"`  // a code of package notice
+	Label string `json:"label"` // of the type
+	DOI   string `json:"doi,omitempty"`
+	Href  string `json:"url,omitempty"`   // address of the other work; empty if it is not known
+	Title string `json:"title,omitempty"` // of the other work, if it is a record of ours
 }
 
 // Section has the lists of one kind: configured lists, whole views, units, topics. Title may be empty.
