@@ -31,7 +31,10 @@ func (a *answer) relate(ctx context.Context, items ...*item) error {
 	byKey, keys := map[string][]*item{}, []any{}
 	for _, it := range items {
 		for _, key := range []string{identifier.DOIKey(it.DOI), it.ID} {
-			if _, asked := byKey[key]; key != "" && !asked {
+			if key == "" {
+				continue
+			}
+			if byKey[key] == nil {
 				keys = append(keys, key)
 			}
 			byKey[key] = append(byKey[key], it)

@@ -83,6 +83,14 @@ func TestNotices(t *testing.T) {
 	assert.NotContains(t, get("/items/free"), "vl-notice", "the notice is not public")
 	assert.NotContains(t, get("/lists/activities.json?q=retracted&year=2093"), `"id"`, "the mark is no word")
 
+	hidden := withRecords(t, map[string][]string{"activities": noticed},
+		"retracted", "retraction of", "updated-by", "correction_of")
+	for _, id := range []string{"ret", "orig", "away"} {
+		body := string(hidden.Get("/items/" + id).Body)
+		assert.NotContains(t, body, "etracted", "a hidden field says so")
+		assert.NotContains(t, body, "vl-said")
+	}
+
 	rows, err := csv.NewReader(strings.NewReader(get("/lists/activities.csv?year=2093"))).ReadAll()
 	require.NoError(t, err)
 	last := map[string]string{}
