@@ -117,7 +117,8 @@ func preparing(table *index.Table, fragment string, entries response.Rows[select
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
-	if resident && !latex && !a.isItem() && a.def.View == rules.ViewActivities && a.query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
+	whole := a.def.View == rules.ViewActivities && !a.isItem() && a.query.Number(params.Limit) == 0
+	if resident && !latex && whole && 2*a.count > rows.Len() {
 		if fits, err := rows.PrepareSome(ctx, fragBibTeX, 0); err != nil {
 			return nil, err
 		} else if fits {

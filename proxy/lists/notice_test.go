@@ -57,19 +57,23 @@ func TestNotices(t *testing.T) {
 	}, found)
 
 	for path, want := range map[string][]string{
-		"/lists/activities?year=2093": {`<strong class="vl-notice">[Retracted]</strong> `, `[Corrected]</strong> <i>Moths</i>`},
+		"/lists/activities?year=2093": {
+			`<strong class="vl-notice">[Retracted]</strong> `, `[Corrected]</strong> <i>Moths</i>`},
 		"/items/ret": {"<title>Retracted: Owls", `<p class="vl-said">This work was retracted. See ` +
 			`<a href="https://data.example/items/not"><bdi>Retraction: Owls &amp; lamps</bdi></a></p>`,
 			`content="Retracted: `, `"creativeWorkStatus":"Retracted"`, "note = {Retracted by doi:10.5555/n.1}"},
 		"/items/not?lang=de": {"<title>Retraction: Owls", `Dies ist die Mitteilung einer Rücknahme. Siehe ` +
 			`<a href="https://data.example/items/ret"><bdi>Owls &amp; lamps</bdi></a></p>`},
-		"/items/orig":                                {`<a href="https://data.example/items/err"><bdi>Erratum to: Moths</bdi></a>`},
-		"/items/err":                                 {`<a href="https://data.example/items/orig"><bdi>Moths</bdi></a>`},
-		"/items/away":                                {`<a href="https://doi.org/10.5555/else"><bdi>https://doi.org/10.5555/else</bdi></a>`},
-		"/items/orig.bib":                            {"note = {Corrected}"},
-		"/items/ret.ris":                             {"N1  - Retracted by doi:10.5555/n.1\r\nC8  - retracted\r\n"},
-		"/items/orig.csl.json":                       {`"custom":{"notices":[{"type":"corrected"}]}`},
-		"/lists/activities.atom?year=2093":           {"<title>Retracted: Owls &amp; lamps</title>", "<title>Erratum to: Moths</title>"},
+		"/items/orig": {
+			`<a href="https://data.example/items/err"><bdi>Erratum to: Moths</bdi></a>`},
+		"/items/err": {`<a href="https://data.example/items/orig"><bdi>Moths</bdi></a>`},
+		"/items/away": {
+			`<a href="https://doi.org/10.5555/else"><bdi>https://doi.org/10.5555/else</bdi></a>`},
+		"/items/orig.bib":      {"note = {Corrected}"},
+		"/items/ret.ris":       {"N1  - Retracted by doi:10.5555/n.1\r\nC8  - retracted\r\n"},
+		"/items/orig.csl.json": {`"custom":{"notices":[{"type":"corrected"}]}`},
+		"/lists/activities.atom?year=2093": {
+			"<title>Retracted: Owls &amp; lamps</title>", "<title>Erratum to: Moths</title>"},
 		"/lists/activities.rss?year=2093":            {"<title>Retracted: Bats</title>"},
 		"/lists/activities.feed.json?year=2093":      {`"title":"Corrected: Moths"`},
 		"/oembed?url=https://data.example/items/ret": {`"title":"Retracted: Owls \u0026 lamps"`},

@@ -87,8 +87,10 @@ func TestKindsInFormats(t *testing.T) {
 		format, genre, _ := strings.Cut(k.OpenURL, "/")
 		coins := string(cite.AppendCOinS(nil, it))
 		assert.Equal(t, []string{k.CSL, k.BibTeX, k.RIS, k.Schema, format}, []string{
-			field(string(cite.AppendCSL(nil, it)), `"type":"`, `"`), field(string(cite.AppendBibTeX(nil, it, false)), "@", "{"),
-			field(string(cite.AppendRIS(nil, it)), "TY  - ", "\r"), field(string(appendJSONLD(nil, it, "")), `"@type":"`, `"`),
+			field(string(cite.AppendCSL(nil, it)), `"type":"`, `"`),
+			field(string(cite.AppendBibTeX(nil, it, false)), "@", "{"),
+			field(string(cite.AppendRIS(nil, it)), "TY  - ", "\r"),
+			field(string(appendJSONLD(nil, it, "")), `"@type":"`, `"`),
 			field(coins, "kev%3Amtx%3A", "&"),
 		}, codes)
 		if format != "dissertation" {
@@ -136,8 +138,8 @@ func TestKindsTable(t *testing.T) {
 
 const kindsIntro = `# Kinds of works
 
-What the formats of public lists call each kind of work, by the built-in mapping rules ([rendering.md](rendering.md)). The kind of an
-activity is that of its subtype, or else that of its type: the codes in the last column. Activities with neither are
+What the formats of public lists call each kind of work, by the built-in mapping rules ([rendering.md](rendering.md)). The kind
+of an activity is that of its subtype, or else that of its type: the codes in the last column. Activities with neither are
 ` + "`other`" + `. TestKindsTable writes this table.
 
 | kind | CSL | RIS | BibTeX | schema.org | OpenURL | codes |
@@ -155,10 +157,11 @@ func TestPressAndStandards(t *testing.T) {
 	assert.Contains(t, csl, `"container-title":"Night Post"`)
 	assert.Contains(t, string(cite.AppendBibTeX(nil, it, false)), "  journal = {Night Post},\n")
 	assert.Contains(t, string(appendJSONLD(nil, it, "")), `"@type":"NewsArticle"`)
-	assert.Contains(t, string(cite.AppendCOinS(nil, it)), "rft.type=newspaperArticle&amp;rft.title=Owls&amp;rft.source=Night+Post")
+	assert.Contains(t, string(cite.AppendCOinS(nil, it)),
+		"rft.type=newspaperArticle&amp;rft.title=Owls&amp;rft.source=Night+Post")
 
-	it = read(t, rules.ViewActivities, `{"_id": 2, "subtype": "standard", "title": "Lamps", "standard_number": "DIN 5035-7",
-		"organization": "DIN", "year": 2004}`)
+	it = read(t, rules.ViewActivities, `{"_id": 2, "subtype": "standard", "title": "Lamps",
+		"standard_number": "DIN 5035-7", "organization": "DIN", "year": 2004}`)
 	ris, csl = string(cite.AppendRIS(nil, it)), string(cite.AppendCSL(nil, it))
 	assert.Contains(t, ris, "TY  - STAND\r\n")
 	assert.Contains(t, ris, "PB  - DIN\r\n")

@@ -73,7 +73,8 @@ func TestNoticesInFormats(t *testing.T) {
 		{`"retraction of": 7`, "Retraction", "retraction", `"custom":{"notices":[{"type":"retraction"}]}`,
 			`"genre":"Retraction"`},
 	} {
-		it := read(t, rules.ViewActivities, `{"_id": 1, "subtype": "article", "title": "Lamps", "year": 2021, `+tt.row+`}`)
+		row := `{"_id": 1, "subtype": "article", "title": "Lamps", "year": 2021, ` + tt.row + `}`
+		it := read(t, rules.ViewActivities, row)
 		csl, ris := string(cite.AppendCSL(nil, it)), string(cite.AppendRIS(nil, it))
 		assert.Equal(t, [3]string{tt.note, tt.note, tt.code}, [3]string{
 			field(csl, `"note":"`, `"`), field(ris, "N1  - ", "\r"), field(ris, "C8  - ", "\r"),

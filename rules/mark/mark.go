@@ -31,7 +31,7 @@ const (
 	Keyword  = Field + ".keywords.id"   // keys of keywords (package keyword)
 	OA       = Field + ".oa"            // "1" for open access, "0" for records that say that they are not
 	DOI      = Field + ".doi"           // bare and in small letters
-	About    = Field + ".about"         // DOIs, in small letters, and ids of works that the record is a notice of, or has as notices
+	About    = Field + ".about"         // DOIs, in small letters, and ids of the other works of notices
 	ByTitle  = Field + ".by_title"      // sort key: the title
 	ByAuthor = Field + ".by_author"     // sort key: the first author
 	Entered  = Field + ".entered"       // when the record was entered

@@ -128,10 +128,13 @@ func TestField(t *testing.T) {
 	}{
 		{flag, `true`, "retracted"}, {flag, `1`, "retracted"}, {flag, `"1"`, "retracted"}, {flag, `"true"`, "retracted"},
 		{flag, `"Yes"`, "retracted"}, {flag, `"ja"`, "retracted"}, {flag, `{"$numberLong": "1"}`, "retracted"},
-		{flag, `"2021-05-03"`, "retracted"}, {flag, `2021`, "retracted"}, {flag, `"images were used twice"`, "retracted"},
+		{flag, `"2021-05-03"`, "retracted"}, {flag, `2021`, "retracted"},
+		{flag, `"images were used twice"`, "retracted"},
 		{flag, `{"$date": "2021-05-03T00:00:00Z"}`, "retracted"}, {flag, `"10.5555/N.1"`, "retracted 10.5555/N.1"},
-		{flag, `false`, ""}, {flag, `0`, ""}, {flag, `"0"`, ""}, {flag, `"false"`, ""}, {flag, `""`, ""}, {flag, `" "`, ""},
-		{flag, `null`, ""}, {flag, `"No"`, ""}, {flag, `[]`, ""}, {flag, `{}`, ""}, {flag, `"n/a"`, ""}, {flag, `"-"`, ""},
+		{flag, `false`, ""}, {flag, `0`, ""}, {flag, `"0"`, ""}, {flag, `"false"`, ""},
+		{flag, `""`, ""}, {flag, `" "`, ""},
+		{flag, `null`, ""}, {flag, `"No"`, ""}, {flag, `[]`, ""}, {flag, `{}`, ""},
+		{flag, `"n/a"`, ""}, {flag, `"-"`, ""},
 
 		{by, `"https://doi.org/10.5555%2Fn.1"`, "retracted 10.5555/n.1"}, {by, `true`, "retracted"}, {by, `false`, ""},
 		{by, `"2021"`, "retracted"}, {by, `"see doi:10.5555/n.1."`, "retracted 10.5555/n.1"}, {by, `"none"`, ""},
