@@ -3,7 +3,9 @@
 // The materializer writes a mark into the row of each public record of the views
 // activities, projects, persons and events, in the reserved field Field:
 //
-//	{public: true, year: int32, type: string, subtype: string,
+//	{public: true, item: binary,              the citation, see package cite
+//	 year: int32, day: int32,                 of it; the day is month * 100 + day of the month
+//	 type: string, subtype: string,
 //	 units: [{id, name, name_de}],            the record's units
 //	 in: [unit ids],                          these and all their ancestors
 //	 above: [{id, name, name_de}],            the ancestors beyond the record's units
@@ -18,7 +20,8 @@
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
 //	                                          both are "family given", of a project the first public person's,
 //	                                          of an activity without authors the first editor's or supervisor's
-//	 entered: int64}                          when the record was entered, in seconds since 1970
+//	 updated: int64,                          the day on which the record was last changed, and
+//	 entered: int64}                          when it was entered, in seconds since 1970
 //
 // Empty fields are absent. Rows of other records have no mark. So lists, counts, facets, search and exports follow
 // one rule: they read rows that have a mark, and select and sort them by the mark alone. The types of its fields are
@@ -32,8 +35,9 @@
 //
 //   - Names and titles are plain words (markup.Plain), so that lists show, sort and find them alike. Identifiers and
 //     the codes of funders are as stored.
-//   - The year, open access, the DOI and the keywords are those that citations show, see Options.Cited. They, and the
-//     persons of a record, are without what Options.Visible leaves out.
+//   - The year, the day, open access, the DOI and the keywords are those that citations show, see Options.Cited. They,
+//     the citation and the persons of a record are without what Options.Visible leaves out.
+//   - The citation is binary: no part of it has a name that a site may hide.
 //   - A record was entered on the day in its field created. The time of day is that of its ObjectID if both are of the
 //     same day. Without created, the time is that of the ObjectID. Future days do not count. For other records the
 //     materializer stores the time when it first published their row with a mark.
@@ -48,7 +52,7 @@
 //   - A person's own row names the person, and a project's own row the project, so that filters use the same paths in
 //     all views.
 //   - A mark leaves out identifiers of more than 1000 bytes, cuts longer names, and has at most 1000 entries in a list,
-//     so that it stays small for any record.
+//     so that it stays small for any record. Package cite bounds the citation.
 //
 // All functions are pure and safe for concurrent use.
 package mark
