@@ -149,7 +149,7 @@ func TestShowInJSON(t *testing.T) {
 		}
 	}
 	table := string(s.Get("/lists/activities.csv?ids=whole").Body)
-	if !strings.HasSuffix(table, ",MOTH,,FUNDED,keywords one; keywords two; best-paper,true,,\r\n") {
+	if !strings.Contains(table, ",MOTH,,FUNDED,keywords one; keywords two; best-paper,true,,,") {
 		t.Errorf("the table is %s", table)
 	}
 	data := string(s.Get("/items/whole.jsonld").Body)

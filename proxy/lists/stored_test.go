@@ -43,7 +43,9 @@ func TestStored(t *testing.T) {
 		var sites [2]*proxytest.Site
 		for i := range sites {
 			store := proxytest.ListStore(t, change, hidden...)
-			for _, view := range []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons} {
+			for _, view := range []string{
+				rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons,
+			} {
 				var rows []bson.Raw
 				_, err := store.Rows(t.Context(), view, 0, func(row origin.Row) error {
 					if i == 1 && mark.Of(row.Doc) != nil {
@@ -93,8 +95,8 @@ func storedTargets() (all []string) {
 		"", ".html", ".json", ".jsonld", ".bib", ".ris", ".csl.json", ".csv", ".atom", ".rss", ".feed.json",
 	} {
 		for _, list := range []string{
-			"/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH", "/items/whole", "/items/hostile",
-			"/items/funded",
+			"/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH",
+			"/items/whole", "/items/hostile", "/items/funded",
 		} {
 			show := "?show=abstract,badges,bibtex,doi,keywords,oa,pdf,ris,units&lang=de"
 			if strings.HasPrefix(list, "/lists") {

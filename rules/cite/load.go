@@ -115,7 +115,8 @@ func (m *Mapping) Hiding(hidden string) *Mapping {
 
 // sign sets the fingerprint, and the stamp, which also changes with the fields of items.
 func (m *Mapping) sign(fingerprint string) {
-	m.Fingerprint, m.stamp = fingerprint, uint32(xxhash.Sum64String(fmt.Sprintf("%s %#v %#v", fingerprint, Item{}, Person{})))
+	m.Fingerprint = fingerprint
+	m.stamp = uint32(xxhash.Sum64String(fmt.Sprintf("%s %#v %#v", fingerprint, Item{}, Person{})))
 }
 
 // Load compiles mapping rules. It reports all mistakes, not only the first. Each error begins "name:line: key: ".
@@ -128,8 +129,10 @@ func Load(name string, src []byte) (*Mapping, error) {
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
 	l := &loader{Reader: reader, kinds: make(map[string]*work), to: &Mapping{
-		zone:  time.UTC,
-		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, rules.FieldResolved: slotResolved},
+		zone: time.UTC,
+		slots: map[string]int{
+			"_id": slotID, "type": slotType, "subtype": slotSubtype, rules.FieldResolved: slotResolved,
+		},
 	}}
 	l.to.sign(strconv.FormatUint(xxhash.Sum64(src), 36))
 	l.file(top)
