@@ -80,7 +80,8 @@ func (r randomRecord) project() bson.D {
 
 func (r randomRecord) event() bson.D {
 	d := bson.D{
-		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "title", Value: r.title()}, {Key: "units", Value: bson.A{"OWL"}},
+		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "title", Value: r.title()},
+		{Key: "units", Value: bson.A{"OWL"}},
 	}
 	add := r.adder(&d)
 	add(0.8, "start", func() any { return r.among(dates) })

@@ -195,7 +195,8 @@ func (i *schemaItem) statement() statement {
 		names = append(names, inverted(p.FamilyName, p.GivenName, p.HonorificSuffix, literal))
 	}
 	s := statement{
-		"title": i.Name, "year": yearOf(i.DatePublished + i.StartDate + i.FoundingDate), "authors": strings.Join(names, " / "),
+		"title": i.Name, "year": yearOf(i.DatePublished + i.StartDate + i.FoundingDate),
+		"authors": strings.Join(names, " / "),
 	}
 	if i.Type != "Event" && i.Type != "ResearchProject" { // which have no pages
 		s["pages"] = pagesFrom(i.PageStart, i.PageEnd) + hyphens(i.Pagination)

@@ -22,9 +22,9 @@ import (
 // recordsEnv says how many random records TestRecordsAgree makes, by a seed that differs each time.
 const recordsEnv = "VITRINE_TEST_RECORDS"
 
-// TestRecordsAgree: of random activities, projects and events, all formats, pages, citations, feeds, searches, parameters
-// and facets have the same title, year, persons, pages and DOI, with the preset osiris and without, in zones east and
-// west of UTC.
+// TestRecordsAgree: of random activities, projects and events, all formats, pages, citations, feeds, searches,
+// parameters and facets have the same title, year, persons, pages and DOI, with the preset osiris and without, in zones
+// east and west of UTC.
 func TestRecordsAgree(t *testing.T) {
 	count, seed := 200, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv(recordsEnv)); err == nil {

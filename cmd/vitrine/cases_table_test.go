@@ -28,7 +28,8 @@ var recordCases = []recordCase{
 			`<mml:mi>IrO</mml:mi><mml:mn>2</mml:mn></mml:msub></mml:math> lamps"`,
 		want: statement{"title": "Pale moths near IrO2 lamps"},
 		has: map[string][]string{
-			"": {"<h1 dir=\"auto\">Pale moths near IrO<sub>2</sub> lamps</h1>"}, ".bib": {`{IrO}\textsubscript{2} lamps}`},
+			"":          {"<h1 dir=\"auto\">Pale moths near IrO<sub>2</sub> lamps</h1>"},
+			".bib":      {`{IrO}\textsubscript{2} lamps}`},
 			".csl.json": {"IrO<sub>2</sub> lamps"}, ".html": {"IrO<sub>2</sub> lamps</a>"},
 		},
 		finds: []string{"IrO2"},

@@ -85,7 +85,9 @@ func TestCases(t *testing.T) {
 						"created": "2024-05-01"`
 					add(fmt.Sprintf("dated%03d", i), undated, recordCase{fields: c.fields, want: want})
 				}
-				records := map[string][]bson.D{"activities": all, "projects": {projectOfCases}, "conferences": {eventOfCases}}
+				records := map[string][]bson.D{
+					"activities": all, "projects": {projectOfCases}, "conferences": {eventOfCases},
+				}
 				a := newAgreeing(t, serveRecords(t, preset, name, records), "/lists/activities", all)
 				a.stored = stored
 				a.check()

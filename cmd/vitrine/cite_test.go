@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,15 @@ import (
 func TestCiteFileMistakes(t *testing.T) {
 	dir := t.TempDir()
 	_, src := configs.CiteRules()
+	before, _, _ := strings.Cut(string(src), "bibtex: article,")
+	line := 1 + strings.Count(before, "\n")
 	for _, tt := range []struct{ name, content, want string }{
 		{"missing.yaml", "", "rules.cite_file: " + filepath.Join(dir, "missing.yaml") + ": no such file"},
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
 		{"binary.yaml", "\x00\xff", "binary.yaml: "},
 		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:7: fields.<script>: unknown variable"},
-		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1), `type.yaml:43: kinds.article.bibtex: "a{b" does not match`},
+		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1),
+			fmt.Sprintf("type.yaml:%d: ", line) + `kinds.article.bibtex: "a{b" does not match`},
 	} {
 		name := filepath.Join(dir, tt.name)
 		if tt.content != "" {

@@ -50,11 +50,12 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 	}
 	const (
 		all = `{"public":true,"year":2021,"units":[{"id":"LAB"}],"in":["LAB"],"persons":[{"id":"ann","name":"Ada"},` +
-			`{"id":"bob","name":"Bobson","orcid":"0000-0002-1825-0097"}],"keywords":[{"id":"owls"},{"id":"moths"}],"oa":"1","doi":"10.1000/x",` +
-			`"by_author":"bobson"}`
+			`{"id":"bob","name":"Bobson","orcid":"0000-0002-1825-0097"}],"keywords":[{"id":"owls"},{"id":"moths"}],` +
+			`"oa":"1","doi":"10.1000/x","by_author":"bobson"}`
 		project = `{"public":true,"persons":[{"id":"ann","name":"Ada"}],"projects":[{"id":"P","title":"P"}],` +
 			`"by_author":"ada"}`
 	)
+	parts := map[string]string{"doi": "10.1000/x", "keywords": "owls", "orcid": "0000-0002-1825-0097"}
 	for _, tt := range []struct{ view, hidden, from, without string }{
 		{rules.ViewActivities, "mail", all, ""},
 		{rules.ViewActivities, "orcid", all, ""}, // of its own field the item knows
@@ -80,7 +81,7 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 			t.Fatal(err)
 		}
 		item := string(mark.ItemOf(made))
-		for field, text := range map[string]string{"doi": "10.1000/x", "keywords": "owls", "orcid": "0000-0002-1825-0097"} {
+		for field, text := range parts {
 			shows := tt.view == rules.ViewActivities && field != tt.hidden
 			if strings.Contains(item, text) != shows {
 				t.Errorf("without %s: the item has %s: %t", tt.hidden, field, !shows)

@@ -12,14 +12,15 @@ import (
 // valueReaders are the packages that read stored values. Public lists use only those of their functions that write what
 // an item has, or read a parameter.
 var valueReaders = map[string][]string{
-	"vitrine/rules/person":     {"Inverted", "Name"},
-	"vitrine/rules/date":       {"Time", "String"},
-	"vitrine/rules/pages":      {"Dashed"},
-	"vitrine/rules/identifier": {"DOIAddress", "FindORCID", "DOI", "DOIKey"}, // beside addresses, for parameters
-	"vitrine/rules/keyword":    {"Key"},                                      // for a parameter
-	"vitrine/rules/display":    {"Text"},                                     // of a value counted in marks
-	"vitrine/rules/cite": {"Read", "With", "Words", "View", "Badges", "Paragraphs", "ORCIDPage", "Meta",
-		"AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
+	"vitrine/rules/person": {"Inverted", "Name"},
+	"vitrine/rules/date":   {"Time", "String"},
+	"vitrine/rules/pages":  {"Dashed"},
+	// Beside addresses, for parameters.
+	"vitrine/rules/identifier": {"DOIAddress", "DOI", "DOIKey", "FindORCID", "FindNumber", "FindPMID"},
+	"vitrine/rules/keyword":    {"Key"},  // for a parameter
+	"vitrine/rules/display":    {"Text"}, // of a value counted in marks
+	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "WordOfPMID", "View", "Badges", "Paragraphs", "Persons",
+		"Notice", "ORCIDPage", "Meta", "AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
 }
 
 // rowFields are the fields of rows that lists read, beside their marks.

@@ -23,7 +23,8 @@ func TestUnknownTypesAreNotToldToAll(t *testing.T) {
 			headers = []string{"Authorization", "Bearer " + proxytest.Token(t, tt.user, secret)}
 		}
 		for range 2 {
-			if got := s.Get("/api/all-activities?type=reviev", headers...).Header.Get("Vitrine-Ignored"); got != tt.want {
+			res := s.Get("/api/all-activities?type=reviev", headers...)
+			if got := res.Header.Get("Vitrine-Ignored"); got != tt.want {
 				t.Errorf("user %q: ignored %q, want %q", tt.user, got, tt.want)
 			}
 		}

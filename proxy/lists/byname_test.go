@@ -23,7 +23,8 @@ var namedRecords = map[string][]string{
 		`{"_id":"p2","username":"jdoe","first":"Jo","last":"Doe","is_active":true}`,
 		`{"_id":"p3","username":"jdoe2","first":"Jo","last":"Doe","is_active":true}`,
 	},
-	"projects": {`{"_id":"j1","name":"DFG 123/4-1","title":"Lamps <i>and</i> Moths","status":"approved","public":true}`},
+	"projects": {`{"_id":"j1","name":"DFG 123/4-1","title":"Lamps <i>and</i> Moths","status":"approved",` +
+		`"public":true}`},
 	"groups": {
 		`{"_id":"g1","id":"R/D","name":"Research & Development","name_de":"Forschung und Entwicklung"}`,
 		`{"_id":"g2","id":"TWIN1","name":"Twins"}`, `{"_id":"g3","id":"TWIN2","name":"twins"}`,
@@ -68,7 +69,8 @@ func TestListsByName(t *testing.T) {
 				}
 				continue
 			}
-			if got := res.Header.Get("Location"); res.StatusCode != http.StatusFound || got != "https://data.example"+want {
+			got := res.Header.Get("Location")
+			if res.StatusCode != http.StatusFound || got != "https://data.example"+want {
 				t.Errorf("%s: %s to %s, want %s", target, res.Status, got, want)
 				continue
 			}

@@ -45,7 +45,8 @@ func article(id any, title string) bson.D {
 
 // TestItemAddresses: an item has its page at the address that lists link to, whatever characters its id has.
 func TestItemAddresses(t *testing.T) {
-	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "y.csl.json", "x.bib.json", "z.html", "ids",
+	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c",
+		12345, int64(1) << 40, "x.json", "y.csl.json", "x.bib.json", "z.html", "ids",
 		1.5, true, bson.NewDateTimeFromTime(proxytest.Published), bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
 	var records []bson.D
 	for _, id := range ids {

@@ -176,7 +176,8 @@ func TestPagesOfIDsLikeFormats(t *testing.T) {
 		t.Errorf("Vary %q, ignored %q", vary, ignored)
 	}
 	for target, want := range map[string]int{
-		"/lists/unit/web.bib?yaer=1": 400, "/lists/unit/MOTH.bib?source=feed": 400, "/lists/unit/web.bib.ris?source=feed": 400,
+		"/lists/unit/web.bib?yaer=1": 400, "/lists/unit/MOTH.bib?source=feed": 400,
+		"/lists/unit/web.bib.ris?source=feed": 400,
 	} {
 		if res := s.Get(target); res.StatusCode != want {
 			t.Errorf("%s: %s", target, res.Status)

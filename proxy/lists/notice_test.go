@@ -20,10 +20,11 @@ var noticed = []string{
 		"rendered": {"web": "<i>Moths</i> (2093)", "print": "Moths"}}`,
 	`{"_id": "err", "type": "publication", "subtype": "article", "title": "Erratum to: Moths", "year": 2093,
 		"correction_of": "orig"}`,
-	`{"_id": "away", "type": "publication", "subtype": "article", "title": "Bats", "year": 2093, 
+	`{"_id": "away", "type": "publication", "subtype": "article", "title": "Bats", "year": 2093,
 		"updated-by": [{"DOI": "10.5555/else", "type": "retraction"}]}`,
 	`{"_id": "hid", "type": "publication", "title": "Secret notice", "retraction of": "10.5555/else2", "hide": true}`,
-	`{"_id": "free", "type": "publication", "title": "Correction of astigmatism", "year": 2093, "doi": "10.5555/else2"}`,
+	`{"_id": "free", "type": "publication", "title": "Correction of astigmatism", "year": 2093,
+		"doi": "10.5555/else2"}`,
 }
 
 // TestNotices: a retracted work, its notice and a correction are marked everywhere, and lead to each other.

@@ -52,7 +52,8 @@ func openLabelled(t *testing.T) *proxytest.Site {
 					"authors":[{"first":"Anna","last":"Möe","user":"amoe2"}]}`,
 				`{"_id":"v4","type":"publication","subtype":"book","title":"Four","open_access":true}`,
 				`{"_id":"v3","type":"publication","subtype":"chapter","title":"Three","year":2023,
-					"units":["MOTH","Secret"],"hide":true,"authors":[{"first":"Hugo","last":"Hidden","user":"hidden"}]}`,
+					"units":["MOTH","Secret"],"hide":true,
+					"authors":[{"first":"Hugo","last":"Hidden","user":"hidden"}]}`,
 			},
 		}[collection]...)...)
 	})
@@ -298,9 +299,11 @@ func TestValuesExplained(t *testing.T) {
 		s := openLabelled(t)
 		for target, want := range map[string][]string{
 			`/lists/activities.json?unit=licht\, ton`: {`"in_answer":true`, `L-S`},
-			"/lists/activities.json?unit=MOHT":        {`"in_answer":false`, `unit=MOHT (no record has it; did you mean MOTH?)`},
+			"/lists/activities.json?unit=MOHT": {`"in_answer":false`,
+				`unit=MOHT (no record has it; did you mean MOTH?)`},
 		} {
-			res := s.Admin(http.MethodGet, "/admin/explain?id=v1&url="+url.QueryEscape(strings.ReplaceAll(target, " ", "+")))
+			asked := url.QueryEscape(strings.ReplaceAll(target, " ", "+"))
+			res := s.Admin(http.MethodGet, "/admin/explain?id=v1&url="+asked)
 			for _, part := range want {
 				if res.StatusCode != http.StatusOK || !strings.Contains(string(res.Body), part) {
 					t.Errorf("%s: %s without %s: %s", target, res.Status, part, res.Body)

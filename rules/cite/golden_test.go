@@ -27,8 +27,12 @@ var examples = []struct{ view, row string }{
 	{rules.ViewEvents, `{"_id": "event", "title": "Moths 2015", "title_full": "First Night of Moths", "start": "2015-06-12", "end": "2015-06-14", "location": "Halden", "type": "conference", "url": "https://meetings.example/1"}`},
 	{rules.ViewActivities, `{"_id": "reuse", "type": "publication", "subtype": "article", "title": "Lamps for all", "authors": ["Ohm, Jo"], "year": 2024, "journal": "Open Night", "oa_status": "Gold", "license": "CC BY 4.0", "keywords": ["lamps", "R&D, applied"], "tags": ["best-paper", "lamps"], "link": "https://journals.example/lamps.pdf", "quartile": "Q1", "_list": {"projects": [{"id": "OWLNET", "title": "A listening network for owls", "funder": "dfg", "funding_number": "DFG-1, DFG-2"}, {"id": "HOBBY", "title": "For fun"}]}}`},
 	{rules.ViewProjects, `{"_id": "funded", "name": "NIGHT", "title": "Night", "funder": "dfg", "funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funding_number": ["LF-1", "LF-2"], "tags": ["flagship"], "_resolved": {"organizations": [{"ref": "284957df32c66b6d7f7f6221", "id": "x", "name": "Lamp Foundation"}]}}`},
-	{rules.ViewActivities, `{"_id": "retracted", "type": "publication", "subtype": "article", "title": "Owls & lamps", "authors": ["Ohm, Jo"], "year": 2020, "retracted": true, "updated-by": [{"DOI": "10.5555/n.1", "type": "retraction"}]}`},
-	{rules.ViewActivities, `{"_id": "notice", "type": "publication", "subtype": "article", "title": "Retraction: Owls & lamps", "year": 2021, "retraction of": "10.5555/owls"}`},
+	{rules.ViewActivities, `{"_id": "retracted", "type": "publication", "subtype": "article", "title": "Owls & lamps",
+		"authors": ["Ohm, Jo"], "year": 2020, "retracted": true,
+		"updated-by": [{"DOI": "10.5555/n.1", "type": "retraction"}]}`},
+	{rules.ViewActivities, `{"_id": "notice", "type": "publication", "subtype": "article",
+		"title": "Retraction: Owls & lamps",
+		"year": 2021, "retraction of": "10.5555/owls"}`},
 	{rules.ViewPersons, `{"_id": "person", "username": "wjt", "displayname": "Zofia Wójtowicz", "type": "x"}`},
 }
 
@@ -87,7 +91,8 @@ func TestWords(t *testing.T) {
 		}
 	})
 	assert.Equal(t, []string{"Moths & Noctua pronuba in H2O"}, titles)
-	assert.Equal(t, []string{"Zofia", "Wójtowicz", "Ann", "van den Akker", "Moth & Blossom", "2021", "97109977, 97212237",
+	assert.Equal(t, []string{
+		"Zofia", "Wójtowicz", "Ann", "van den Akker", "Moth & Blossom", "2021", "97109977, 97212237",
 		"30000000", "pmid30000000"}, others)
 }
 

@@ -138,9 +138,9 @@ func TestKindsTable(t *testing.T) {
 
 const kindsIntro = `# Kinds of works
 
-What the formats of public lists call each kind of work, by the built-in mapping rules ([rendering.md](rendering.md)). The kind
-of an activity is that of its subtype, or else that of its type: the codes in the last column. Activities with neither are
-` + "`other`" + `. TestKindsTable writes this table.
+What the formats of public lists call each kind of work, by the built-in mapping rules ([rendering.md](rendering.md)).
+The kind of an activity is that of its subtype, or else that of its type: the codes in the last column. Those with
+neither are ` + "`other`" + `. TestKindsTable writes this table.
 
 | kind | CSL | RIS | BibTeX | schema.org | OpenURL | codes |
 |---|---|---|---|---|---|---|

@@ -2,10 +2,37 @@ package cite
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/identifier"
 )
+
+// Words calls add for each text by which search finds a row: title, persons, keywords, venue, year and numbers.
+func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
+	m.With(row, func(it *Item) {
+		add(it.Text, true)
+		add(it.Name, true)
+		for p := range it.Persons() {
+			add(p.Literal, false)
+			add(p.Given, false)
+			add(p.Family, false)
+			add(p.Suffix, false)
+		}
+		for _, word := range it.Keywords {
+			add(word, false)
+		}
+		for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
+			add(s, false)
+		}
+		if it.Date.Year > 0 {
+			add(strconv.Itoa(it.Date.Year), false)
+		}
+		it.numberWords(func(word string) { add(word, false) })
+	})
+}
 
 // numberWords calls add for each form of the work's numbers that readers may look for. Identifiers are whole words,
 // without hyphens: their parts would be found as years.

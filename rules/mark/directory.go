@@ -26,12 +26,13 @@ type Options struct {
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
 	// Visible returns a record without what callers may not see, such as a hidden list of persons. If it is nil, they
-	// may see all. Cited returns what citations show of a record that Visible returned. It gets the part of the mark that
-	// has persons and projects, visible, too. If it is nil, all records are without. Rules changes with what both return.
+	// may see all.
 	Visible func(record bson.Raw) bson.Raw
-	Cited   func(view string, record, mark bson.Raw) Citation
-	Rules   string
-	Now     time.Time // decides which memberships have ended; its zone is that of days
+	// Cited returns what citations show of a record that Visible returned. It also gets what callers may see of the
+	// persons and projects in the mark. If it is nil, all records are without.
+	Cited func(view string, record, mark bson.Raw) Citation
+	Rules string    // changes with what Visible and Cited return
+	Now   time.Time // decides which memberships have ended; its zone is that of days
 }
 
 // Citation has the parts of a citation by which lists select and sort records, and the whole in the form of package

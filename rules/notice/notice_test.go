@@ -126,7 +126,8 @@ func TestField(t *testing.T) {
 		field       notice.Field
 		value, want string
 	}{
-		{flag, `true`, "retracted"}, {flag, `1`, "retracted"}, {flag, `"1"`, "retracted"}, {flag, `"true"`, "retracted"},
+		{flag, `true`, "retracted"}, {flag, `1`, "retracted"}, {flag, `"1"`, "retracted"},
+		{flag, `"true"`, "retracted"},
 		{flag, `"Yes"`, "retracted"}, {flag, `"ja"`, "retracted"}, {flag, `{"$numberLong": "1"}`, "retracted"},
 		{flag, `"2021-05-03"`, "retracted"}, {flag, `2021`, "retracted"},
 		{flag, `"images were used twice"`, "retracted"},
@@ -146,7 +147,8 @@ func TestField(t *testing.T) {
 		{by, `{"id": "n1", "url": "javascript:alert(1)"}`, "retracted n1"},
 
 		{of, `"10.5555/a"`, "correction 10.5555/a"}, {of, `7`, "correction 7"}, {of, `1`, "correction 1"},
-		{of, `"7"`, "correction 7"}, {of, `{"$oid": "284957df32c66b6d7f7f6221"}`, "correction 284957df32c66b6d7f7f6221"},
+		{of, `"7"`, "correction 7"},
+		{of, `{"$oid": "284957df32c66b6d7f7f6221"}`, "correction 284957df32c66b6d7f7f6221"},
 		{of, `"Lamps for moths"`, "correction"}, {of, `true`, "correction"}, {of, `false`, ""}, {of, `""`, ""},
 		{of, `"no"`, ""}, {of, `{"id": 7}`, "correction 7"}, {of, `["a", ["b"]]`, "correction a|correction b"},
 

@@ -6,8 +6,8 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// TestInitials: each style that abbreviates does so only with given names: not with names in Chinese, Japanese or Korean
-// script, with what stands in brackets, and with suffixes.
+// TestInitials: each style that abbreviates does so only with given names: not with names in Chinese, Japanese or
+// Korean script, with what stands in brackets, and with suffixes.
 func TestInitials(t *testing.T) {
 	styles := map[string]names.Style{
 		"default": names.Plain(), "osiris": names.Osiris(), "authors": names.OsirisAuthors(nil),
@@ -34,7 +34,8 @@ func TestInitials(t *testing.T) {
 		{names.Person{First: "タロウ", Last: "ヤマダ"}, map[string]string{"": "ヤマダ タロウ"}},
 		{names.Person{First: "민수", Last: "김"}, map[string]string{"": "김 민수"}},
 		{names.Person{First: "Xiaoming (小明)", Last: "Wang"}, map[string]string{
-			"default": "Wang, X.", "osiris": "Wang X.", "authors": "Wang, X.", "linked": "Wang, X.", "last-f.": "Wang X.",
+			"default": "Wang, X.", "osiris": "Wang X.", "authors": "Wang, X.", "linked": "Wang, X.",
+			"last-f.": "Wang X.",
 			"f.-last": "X. Wang", "last,-f": "Wang, X", "last-f": "Wang X", "f-last": "X Wang",
 		}},
 		{names.Person{First: "小明 (Xiaoming)", Last: "王"}, map[string]string{"": "王 小明 (Xiaoming)"}},

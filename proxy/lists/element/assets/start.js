@@ -167,8 +167,10 @@ function snippets() {
   const { hostname: host, host: authority, port, pathname } = new URL(base);
   const options = [...form.querySelectorAll("[data-option]:checked")].map((box) => ` ${box.dataset.option}`).join("") + (wanted && " untitled");
   const shown = query().get("facets")?.replaceAll(",", " ") ?? "year type";
-  const to = href.slice(builder.dataset.base.length).replace(/\.(html|json)$/, "%2E$1"); // the element leaves out these suffixes
-  const path = (suffix, ...more) => [to + suffix, [chosen, ...more].filter(Boolean).join("&")].filter(Boolean).join("?");
+  // The element leaves out these suffixes.
+  const to = href.slice(builder.dataset.base.length).replace(/\.(html|json)$/, "%2E$1");
+  const path = (suffix, ...more) =>
+    [to + suffix, [chosen, ...more].filter(Boolean).join("&")].filter(Boolean).join("?");
   const bare = wanted && "title=0", html = path(".html", bare);
   let key = 0x811c9dc5; // FNV-1a, as in proxy/lists/page
   for (const byte of new TextEncoder().encode(html)) key = Math.imul(key ^ byte, 0x01000193);
