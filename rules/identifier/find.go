@@ -97,11 +97,16 @@ func withCheck(digits string) string {
 
 // FindPMID is PMID for a text that may be anything, such as words to search: it must say that the number is a PMID.
 func FindPMID(s string) string {
-	if !saysPMID.MatchString(tidy(s)) {
+	pmid := PMID(s)
+	_, rest, _ := strings.Cut(s, pmid)
+	if !saysPMID.MatchString(tidy(s)) || words.MatchString(rest) {
 		return ""
 	}
-	return PMID(s)
+	return pmid
 }
+
+// words matches what makes a text more than a PMID, unlike the PMCID in "PMID: 12345; PMCID: PMC67".
+var words = regexp.MustCompile(`^ +\pL`)
 
 var saysPMID = regexp.MustCompile(
 	`(?i)^[(<\[]?(?:info:)?(?:pmid|pubmed[- ]?id|pubmed:|[a-z:/.]*(?:pubmed\.|/pubmed/|/med/))`)

@@ -71,13 +71,15 @@ func TestFindPMID(t *testing.T) {
 		"https://pubmed.ncbi.nlm.nih.gov/31452104/":  "31452104",
 		"www.ncbi.nlm.nih.gov/pubmed/31452104":       "31452104",
 		"https://europepmc.org/article/MED/31452104": "31452104",
-		"31452104":         "",
-		"2021 moths":       "",
-		"PubMed 2021":      "",
-		"PMID":             "",
-		"PMC31452104":      "",
-		"medicine/med/1 x": "",
-		"":                 "",
+		"31452104":                     "",
+		"2021 moths":                   "",
+		"PubMed 2021":                  "",
+		"PMID":                         "",
+		"PMID2021 beetles":             "",
+		"PMID: 31452104; PMCID: PMC67": "31452104",
+		"PMC31452104":                  "",
+		"medicine/med/1 x":             "",
+		"":                             "",
 	} {
 		assert.Equal(t, want, identifier.FindPMID(in), in)
 	}

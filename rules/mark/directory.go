@@ -25,12 +25,12 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Visible returns a record without what callers may not see, such as a hidden list of persons. If it is nil, they
-	// may see all.
+	// Visible returns a record without the fields that callers may not see, such as a hidden list of persons; nil means
+	// that they may see all.
 	Visible func(record bson.Raw) bson.Raw
-	// Cited returns what citations show of a record that Visible returned. It also gets what callers may see of the
-	// persons and projects in the mark. If it is nil, all records are without.
-	Cited func(view string, record, mark bson.Raw) Citation
+	// Cited returns what citations show of such a record; about is the part of its mark with persons and projects,
+	// visible, too. If Cited is nil, marks have no citation.
+	Cited func(view string, record, about bson.Raw) Citation
 	Rules string    // changes with what Visible and Cited return
 	Now   time.Time // decides which memberships have ended; its zone is that of days
 }
@@ -90,7 +90,7 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 }
 
 // Digest returns a hash of everything that Make depends on besides the record. Two directories of one process with the
-// same digest make the same marks.
+// same digest make the same marks, unless Cited reads other documents.
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
 	// Fprintf sorts maps by key.

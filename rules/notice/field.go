@@ -54,16 +54,17 @@ func (f Field) names() bool { return f.Flag == "" && !IsState(f.Work) }
 
 func (f Field) appendScalar(all []Notice, v bson.RawValue) []Notice {
 	text := strings.TrimSpace(display.Text(v))
-	flag := cmp.Or(answers[strings.ToLower(text)], raw.FlagOf(v))
+	flag := flagOf(text, v)
 	code := cmp.Or(f.Flag, f.Work)
 	switch {
 	case flag == raw.FlagYes && (v.Type == bson.TypeBoolean || !f.names()):
 		return append(all, Notice{Code: code})
-	case text == "", flag == raw.FlagNo && (text != "0" || !f.names()):
+	case text == "", flag == raw.FlagNo: // forms store 0 for no work, too
 		return all
 	}
 	before := len(all)
-	for _, part := range split(text) {
+	parts := split(text)
+	for _, part := range parts[:min(len(parts), mostRead)] {
 		n := work(part)
 		isID := n.ID != "" && f.Work != "" && (f.names() || !isDate(v))
 		if n.Code = cmp.Or(f.Work, f.Flag); n.DOI+n.URL != "" || isID {
@@ -76,11 +77,18 @@ func (f Field) appendScalar(all []Notice, v bson.RawValue) []Notice {
 	return all
 }
 
+// flagOf returns what a value, which has a text, says as a flag.
+func flagOf(text string, v bson.RawValue) raw.Flag {
+	return cmp.Or(answers[strings.Trim(strings.ToLower(text), " .!")], raw.FlagOf(v))
+}
+
 // answers are what forms store for a flag beside the usual values.
 var answers = map[string]raw.Flag{
 	"yes": raw.FlagYes, "ja": raw.FlagYes, "y": raw.FlagYes, "x": raw.FlagYes, "on": raw.FlagYes,
 	"no": raw.FlagNo, "nein": raw.FlagNo, "n": raw.FlagNo, "off": raw.FlagNo, "none": raw.FlagNo, "keine": raw.FlagNo,
-	"n/a": raw.FlagNo, "-": raw.FlagNo, "unknown": raw.FlagNo, "unbekannt": raw.FlagNo,
+	"n/a": raw.FlagNo, "n.a": raw.FlagNo, "na": raw.FlagNo, "null": raw.FlagNo, "nil": raw.FlagNo, "nan": raw.FlagNo,
+	"false": raw.FlagNo, "-": raw.FlagNo, "–": raw.FlagNo, "unknown": raw.FlagNo, "unbekannt": raw.FlagNo,
+	"not available": raw.FlagNo, "not applicable": raw.FlagNo, "nicht verfügbar": raw.FlagNo,
 	"not retracted": raw.FlagNo, "nicht zurückgezogen": raw.FlagNo,
 }
 
@@ -118,9 +126,10 @@ func work(text string) Notice {
 
 // appendEntry appends what a document says: its type, if the field has types, and the work that it names.
 func (f Field) appendEntry(all []Notice, doc bson.Raw) []Notice {
-	n, code, kind := Notice{}, cmp.Or(f.Work, f.Flag), ""
+	n, code, kind, says := Notice{}, cmp.Or(f.Work, f.Flag), "", false
 	for e := range raw.All(doc) {
 		text := strings.TrimSpace(display.Text(e.Value()))
+		says = says || text != "" && flagOf(text, e.Value()) != raw.FlagNo
 		switch name := strings.ToLower(raw.String(e.Key)); name {
 		case "type", "update_type", "update-type":
 			kind = text
@@ -131,14 +140,15 @@ func (f Field) appendEntry(all []Notice, doc bson.Raw) []Notice {
 		}
 	}
 	if f.Types != nil && kind != "" {
-		if code = Reverse(f.Types.Named(kind)); code != "" && !IsState(f.Work) {
-			code = Kind(code)
-		} else if code != "" {
+		if code = f.Types.Named(kind); IsState(f.Work) {
 			code = State(code)
+		} else {
+			code = Kind(code)
 		}
 	}
-	if n.Code = code; code == "" {
+	if code == "" || !says {
 		return all
 	}
+	n.Code = code
 	return append(all, n)
 }

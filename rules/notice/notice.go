@@ -30,8 +30,8 @@ const (
 	Correction = "correction"
 )
 
-// mostNotices bounds the notices of a work.
-const mostNotices = 20
+// mostNotices bounds the notices of a work, and mostSettled those that are compared with each other.
+const mostNotices, mostSettled = 20, 1000
 
 // states and kinds have the codes, the gravest first.
 var (
@@ -104,6 +104,7 @@ func gravity(code string) int {
 // Settle returns notices without those that others make superfluous, the gravest first. A record that is the notice of
 // a retraction and, without a further notice, marked as retracted, is only the notice.
 func Settle(all []Notice) []Notice {
+	all = all[:min(len(all), mostSettled)]
 	var kept []Notice
 	for _, n := range all {
 		bare := n == Notice{Code: n.Code}

@@ -135,7 +135,8 @@ func TestField(t *testing.T) {
 		{flag, `false`, ""}, {flag, `0`, ""}, {flag, `"0"`, ""}, {flag, `"false"`, ""},
 		{flag, `""`, ""}, {flag, `" "`, ""},
 		{flag, `null`, ""}, {flag, `"No"`, ""}, {flag, `[]`, ""}, {flag, `{}`, ""},
-		{flag, `"n/a"`, ""}, {flag, `"-"`, ""},
+		{flag, `"n/a"`, ""}, {flag, `"-"`, ""}, {flag, `"null"`, ""}, {flag, `"No."`, ""}, {flag, `"false."`, ""},
+		{flag, `"Not available"`, ""}, {flag, `{"status": "no"}`, ""}, {flag, `{"date": "2020"}`, "retracted"},
 
 		{by, `"https://doi.org/10.5555%2Fn.1"`, "retracted 10.5555/n.1"}, {by, `true`, "retracted"}, {by, `false`, ""},
 		{by, `"2021"`, "retracted"}, {by, `"see doi:10.5555/n.1."`, "retracted 10.5555/n.1"}, {by, `"none"`, ""},
@@ -150,6 +151,7 @@ func TestField(t *testing.T) {
 		{of, `"7"`, "correction 7"},
 		{of, `{"$oid": "284957df32c66b6d7f7f6221"}`, "correction 284957df32c66b6d7f7f6221"},
 		{of, `"Lamps for moths"`, "correction"}, {of, `true`, "correction"}, {of, `false`, ""}, {of, `""`, ""},
+		{of, `0`, ""}, {of, `"0"`, ""}, {by, `"null"`, ""},
 		{of, `"no"`, ""}, {of, `{"id": 7}`, "correction 7"}, {of, `["a", ["b"]]`, "correction a|correction b"},
 
 		{osiris, `true`, "correction"}, {osiris, `"1"`, "correction"}, {osiris, `false`, ""},

@@ -59,7 +59,7 @@ const longestHead = 100
 
 var spaces = strings.NewReplacer("-", " ", "_", " ", "\u00a0", " ", "\u2010", " ", "\u2011", " ")
 
-// head returns words as Codes has them.
+// head returns words in the form of the keys of NewWords.
 func head(words string) string {
 	return strings.Trim(strings.Join(strings.Fields(spaces.Replace(strings.ToLower(words))), " "), " .")
 }
@@ -76,7 +76,7 @@ func (w *Words) Title(title string) string {
 			return code
 		}
 	} else if c == '[' || c == '(' {
-		if inner, _, ok := strings.Cut(title[1:], closing(c)); ok {
+		if inner, _, ok := strings.Cut(title[1:], closing[c]); ok {
 			return w.named(inner)
 		}
 	}
@@ -90,14 +90,10 @@ func (w *Words) Title(title string) string {
 	return ""
 }
 
-var opening = map[byte]byte{']': '[', ')': '('}
-
-func closing(c byte) string {
-	if c == '[' {
-		return "]"
-	}
-	return ")"
-}
+var (
+	opening = map[byte]byte{']': '[', ')': '('}
+	closing = map[byte]string{'[': "]", '(': ")"}
+)
 
 var marks = []string{":", "\uff1a", "\u2014", " \u2013 ", " - ", "\u201c", "\u201e", "\u2018", "\u00ab", `"`, " '"}
 

@@ -72,11 +72,19 @@ func eachOf(text string, add func(Person)) (others bool) {
 		}
 		parts[i] = one
 	}
-	if all := wholeNames(parts); all != nil {
+	named := parts
+	for n := len(named); n > 0; n = len(named) { // "Ada Quill; Bo Fern; et al."
+		last, more := cutOthers(named[n-1])
+		if others = others || more; last != "" {
+			break
+		}
+		named = named[:n-1]
+	}
+	if all := wholeNames(named); all != nil {
 		for _, p := range all {
 			add(p)
 		}
-		return false
+		return others
 	}
 	for _, one := range parts {
 		others = eachPart(one, add) || others
