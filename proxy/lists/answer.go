@@ -20,7 +20,6 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
-	"vitrine/rules/markup"
 	"vitrine/rules/notice"
 	"vitrine/rules/raw"
 )
@@ -125,58 +124,6 @@ func (a *answer) name(ctx context.Context) (err error) {
 	}
 	a.title = cmp.Or(selection.NameOf(one, lang), a.rows.ID)
 	return nil
-}
-
-// mostCompared bounds the ids that an unknown one is compared with, because the comparison does not yield its turn, and
-// so the names that are folded.
-const mostCompared = 10_000
-
-// absent returns the error for a list about a subject of which there is no public record: Moved, if the path has the
-// name of exactly one subject in place of its id.
-func (a *answer) absent(ctx context.Context) error {
-	if a.to.shorter {
-		return response.ErrGuess // the plan found a record
-	}
-	var known []selection.Subject
-	var ids []string // of activities: suggestions are lists that have entries
-	for i, name := range a.about.views() {
-		more, err := a.subjectsIn(ctx, name)
-		if err != nil {
-			return err
-		}
-		known = append(known, more...)
-		for j := 0; i == 0 && j < len(more); j++ {
-			ids = append(ids, more[j].ID)
-		}
-	}
-	for _, way := range readings(a.to.asked) {
-		switch found := namesakes(known, way.name); {
-		case len(found) == 1:
-			return &Moved{a.lists.o.BaseURL + listPath(a.about.name, found[0]) + way.suffix}
-		case len(found) > 1:
-			for i, id := range found {
-				found[i] = markup.PathSegment(id)
-			}
-			return notFound("Several have the name " + markup.PathSegment(way.name) + ": " +
-				strings.Join(found, ", ") + ".")
-		}
-	}
-	nearest := cmp.Or(params.DidYouMean(a.rows.ID, ids), ".")
-	return notFound("No public record knows " + markup.PathSegment(a.rows.ID) + nearest)
-}
-
-// subjectsIn returns the subjects of the list's kind in a view. It returns none if they are too many, or if the rows
-// are in the store, which would read all of them.
-func (a *answer) subjectsIn(ctx context.Context, view string) ([]selection.Subject, error) {
-	snap, err := a.snaps.Of(view)
-	if err != nil {
-		return nil, err
-	}
-	if _, resident := snap.Resident(); !resident {
-		return nil, nil
-	}
-	whole := a.lists.newListing(Definition{View: view})
-	return selection.Subjects(ctx, whole.rows.On(snap), a.about.name, mostCompared)
 }
 
 // has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views rarely

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"vitrine/proxy/proxytest"
 )
 
 // namedRecords have units, persons, projects and topics, some of which share a name.
@@ -15,7 +13,7 @@ var namedRecords = map[string][]string{
 		`{"_id":"one","type":"publication","title":"Xyzzy one","year":2021,"units":["R/D"],"projects":["DFG 123/4-1"],
 			"authors":[{"last":"Łąka","first":"Zoë Ann","user":"zlaka"}],
 			"catalog":{"topics":[{"id":"T1","name":"Dim Light"}]}}`,
-		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,"units":["TWIN1","TWIN2","web.bib"],
+		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,"units":["TWIN1","TWIN2","web.bib","A-B","OWL"],
 			"authors":[{"last":"Doe","first":"Jo","user":"jdoe"},{"last":"Doe","first":"Jo","user":"jdoe2"}]}`,
 	},
 	"persons": {
@@ -29,23 +27,29 @@ var namedRecords = map[string][]string{
 		`{"_id":"g1","id":"R/D","name":"Research & Development","name_de":"Forschung und Entwicklung"}`,
 		`{"_id":"g2","id":"TWIN1","name":"Twins"}`, `{"_id":"g3","id":"TWIN2","name":"twins"}`,
 		`{"_id":"g4","id":"EMPTY","name":"Without Records"}`, `{"_id":"g5","id":"web.bib","name":"Web Pages.bib"}`,
+		`{"_id":"g6","id":"A-B","name":"Letters"}`, `{"_id":"g7","id":"OWL","name":"A B"}`,
 	},
 }
 
-// TestListsByName: the path with the name of a subject in place of its id leads to the list of the id, in the same
-// format and with the same parameters, unless several have the name or no public record is about the subject.
-func TestListsByName(t *testing.T) {
+// TestListsByName: the path with the name of a subject in place of its id, or with the id in another case, leads to the
+// list of the id, in the same format and with the same parameters, unless several have the name or no public record is
+// about the subject.
+func TestListsByName(t *testing.T) { inBoth(t, testListsByName) }
+
+func testListsByName(t *testing.T) {
 	s := withRecords(t, namedRecords)
 	for target, want := range map[string]string{ // a kind, a name, and what follows it
 		"unit|Moths & Evening Flowers|":                "/lists/unit/MOTH",
 		"unit|nachtfalter & abendbluten|.bib?year=2..": "/lists/unit/MOTH.bib?year=2..",
 		"unit|moth|.csl.json":                          "/lists/unit/MOTH.csl.json",
+		"unit|a b|.json":                               "/lists/unit/A-B.json", // and not OWL, whose name it is
 		"unit|Research & Development|/?deep=1":         "/lists/unit/R%2FD?deep=1",
 		"unit|FORSCHUNG und Entwicklung|.html?h=3":     "/lists/unit/R%2FD.html?h=3",
 		"unit|Web Pages.bib|":                          "/lists/unit/web.bib",
 		"unit|Web Pages.bib|.ris":                      "/lists/unit/web.bib.ris",
 		"person|Łąka, Zoë Ann|":                        "/lists/person/zlaka",
 		"person|zoe ann laka|.json?lang=de":            "/lists/person/zlaka.json?lang=de",
+		"person|ZLaka|.csv":                            "/lists/person/zlaka.csv",
 		"project|lamps and moths|.atom":                "/lists/project/DFG%20123%2F4-1.atom",
 		"project|dfg 123/4-1|":                         "/lists/project/DFG%20123%2F4-1",
 		"topic|dim light|.bib":                         "/lists/topic/T1.bib",
@@ -58,6 +62,9 @@ func TestListsByName(t *testing.T) {
 		"unit|???|":              "No public record knows %3F%3F%3F.",
 		"unit|Lamps and Moths|":  "No public record knows Lamps%20and%20Moths.",
 		"unit|MTOH|.json?year=1": "No public record knows MTOH, did you mean MOTH?",
+		"unit|Reserch & Developement|.bib": "No public record knows Reserch%20&%20Developement, " +
+			"did you mean Research & Development?",
+		"person|Zoe Laka|": "No public record knows Zoe%20Laka, did you mean zlaka?",
 	} {
 		parts := strings.Split(target, "|")
 		sent := "/lists/" + parts[0] + "/" + url.PathEscape(parts[1]) + parts[2]
@@ -89,17 +96,4 @@ func TestListsByName(t *testing.T) {
 	if res.StatusCode != http.StatusNotFound || !strings.Contains(string(res.Body), "<html") {
 		t.Errorf("a browser gets %s %.200s", res.Status, res.Body)
 	}
-}
-
-// TestNamesInStore: names are not looked for in the store, since that would read all records.
-func TestNamesInStore(t *testing.T) {
-	proxytest.InStore(t, map[string]func(*testing.T){"store": func(t *testing.T) {
-		s := withRecords(t, namedRecords)
-		if got := s.Get("/lists/unit/web.bib.ris"); got.StatusCode != http.StatusOK {
-			t.Errorf("the id: %s", got.Status)
-		}
-		if got := s.Get("/lists/unit/Web%20Pages.bib"); got.StatusCode != http.StatusNotFound {
-			t.Errorf("the name: %s", got.Status)
-		}
-	}})
 }

@@ -118,6 +118,34 @@ func (v *Values) Resolve(
 	return resolved, unknown, nil
 }
 
+// Named returns the values of a filter for which a text stands that is none itself: those in any of some snapshots that
+// have its key, or else the label. They are sorted.
+func (v *Values) Named(ctx context.Context, snaps []*view.Snapshot, name, text string) ([]string, error) {
+	var alike, labelled []string
+	key := fold.Key(text)
+	for _, snap := range snaps {
+		t, err := v.table(ctx, snap, name)
+		if err != nil {
+			return nil, err
+		}
+		alike, labelled = append(alike, t.keys[key]...), append(labelled, t.labels[key]...)
+	}
+	if len(alike) == 0 {
+		alike = labelled
+	}
+	slices.Sort(alike)
+	return slices.Compact(alike), nil
+}
+
+// Near returns the value of a filter in a snapshot, or the label, that is nearest to an unknown text, or "".
+func (v *Values) Near(ctx context.Context, snap *view.Snapshot, name, text string) (string, error) {
+	t, err := v.table(ctx, snap, name)
+	if err != nil {
+		return "", err
+	}
+	return t.near(ctx, text)
+}
+
 // table returns the values of a filter in a snapshot. One request makes them in its turn; concurrent requests wait
 // without theirs, and one of them makes them if that request leaves.
 func (v *Values) table(ctx context.Context, snap *view.Snapshot, name string) (*table, error) {
