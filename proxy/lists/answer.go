@@ -20,7 +20,6 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
-	"vitrine/rules/notice"
 	"vitrine/rules/raw"
 )
 
@@ -33,11 +32,10 @@ type answer struct {
 	mapping   *cite.Mapping // the mapping of the view
 	query     params.Query  // all effective parameters
 	title     string
-	canonical string          // the path for search engines
-	taken     []string        // suffixes that url leaves out, see findTaken
-	related   []notice.Notice // the notices of an item, those of other records included
-	count     int             // number of records
-	entries   int             // number of entries: a record has one in each of its groups
+	canonical string   // the path for search engines
+	taken     []string // suffixes that url leaves out, see findTaken
+	count     int      // number of records
+	entries   int      // number of entries: a record has one in each of its groups
 	pages     int
 	unknown   []selection.Unknown // values of the request that no public record has
 }
@@ -91,7 +89,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 			}
 			it := a.read(&item{}, e)
 			err = a.relate(ctx, it)
-			a.related, a.title = it.Notices, it.headline(it.title(), lang)
+			a.title = it.headline(it.title(), lang)
 			return err
 		}
 		return response.ErrGuess // the plan found it

@@ -36,14 +36,18 @@ func (a *answer) export(entries response.Rows[selection.Entry], head, between, t
 }
 
 // exportItems is export for formats that write the bibliographic item and the position of an entry.
-func (a *answer) exportItems(head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte) (*response.Body, error) {
+func (a *answer) exportItems(
+	ctx context.Context, head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte,
+) (*response.Body, error) {
+	said, err := a.lists.saidIn(ctx, a.snap)
+	if err != nil {
+		return nil, err
+	}
 	return a.export(a.rows.Entries, head, between, tail, func() func([]byte, selection.Entry) []byte {
 		it := &cite.Item{}
 		return func(dst []byte, e selection.Entry) []byte {
 			a.mapping.Read(e.Doc(), it)
-			if a.isItem() {
-				it.Notices = a.related
-			}
+			said.addTo(it)
 			return write(dst, it, e.Position)
 		}
 	})
@@ -51,8 +55,10 @@ func (a *answer) exportItems(head, between, tail string, write func(dst []byte, 
 
 // citations returns a function that builds an export of items with a writer of package cite.
 func citations(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
-	return func(_ context.Context, a *answer) (*response.Body, error) {
-		return a.exportItems(head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte { return write(dst, it) })
+	return func(ctx context.Context, a *answer) (*response.Body, error) {
+		return a.exportItems(ctx, head, between, tail, func(dst []byte, it *cite.Item, _ int) []byte {
+			return write(dst, it)
+		})
 	}
 }
 
@@ -114,6 +120,7 @@ func preparing(table *index.Table, fragment string, entries response.Rows[select
 }
 
 // bibTeX sends prepared entries if the list has most rows of its view in memory, because preparing covers them all.
+// Entries of which other records say something are written anew.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.query.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
@@ -122,21 +129,38 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 		if fits, err := rows.PrepareSome(ctx, fragBibTeX, 0); err != nil {
 			return nil, err
 		} else if fits {
+			said, err := a.lists.saidIn(ctx, a.snap)
+			if err != nil {
+				return nil, err
+			}
 			entries := preparing(rows, fragBibTeX, a.rows.Entries)
 			return a.export(entries, "", "\n", "", func() func([]byte, selection.Entry) []byte {
-				return func(dst []byte, e selection.Entry) []byte { return append(dst, e.Fragment(fragBibTeX)...) }
+				it := &cite.Item{}
+				return func(dst []byte, e selection.Entry) []byte {
+					if !said.concerns(e.Doc()) {
+						return append(dst, e.Fragment(fragBibTeX)...)
+					}
+					a.mapping.Read(e.Doc(), it)
+					said.addTo(it)
+					return cite.AppendBibTeX(dst, it, false)
+				}
 			})
 		}
 	}
-	return a.exportItems("", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte { return cite.AppendBibTeX(dst, it, latex) })
+	return a.exportItems(ctx, "", "\n", "", func(dst []byte, it *cite.Item, _ int) []byte {
+		return cite.AppendBibTeX(dst, it, latex)
+	})
 }
 
 // jsonLD writes the data of an item, or of a list as an ItemList with items as brief as in its pages.
-func jsonLD(_ context.Context, a *answer) (*response.Body, error) {
+func jsonLD(ctx context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
-		return a.exportItems("", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte { return appendSchema(dst, it, a.links) })
+		return a.exportItems(ctx, "", "", "\n", func(dst []byte, it *cite.Item, _ int) []byte {
+			return appendSchema(dst, it, a.links)
+		})
 	}
-	return a.exportItems(listHead(a.title, a.count), ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
+	head := listHead(a.title, a.count)
+	return a.exportItems(ctx, head, ",\n", "]}\n", func(dst []byte, it *cite.Item, position int) []byte {
 		return appendListItem(dst, a.brief(it), position, a.links)
 	})
 }
@@ -159,7 +183,11 @@ func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 }
 
 // csvTable writes a table with a header row, after a byte order mark, by which Excel recognises UTF-8.
-func csvTable(_ context.Context, a *answer) (*response.Body, error) {
+func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
+	said, err := a.lists.saidIn(ctx, a.snap)
+	if err != nil {
+		return nil, err
+	}
 	head := csvRow()([]byte("\ufeff"), []string{
 		"id", "key", "type", "subtype",
 		"year", "date", "end", "authors", "editors", "title", "container",
@@ -169,9 +197,8 @@ func csvTable(_ context.Context, a *answer) (*response.Body, error) {
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
-			if a.read(it, e); a.isItem() {
-				it.Notices = a.related
-			}
+			a.read(it, e)
+			said.addTo(&it.Item)
 			units := entries(e.Doc(), "units", "id")
 			orcids := orcidsOf(e.Doc(), it)
 			codes, dois := noticesOf(it)

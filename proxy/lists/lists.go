@@ -105,6 +105,7 @@ type Lists struct {
 	policy string                    // the Content-Security-Policy of pages
 	alike  map[string]*filter.Filter // see mayEndAlike
 	values *selection.Values
+	said   selection.Tables[said]
 	guide  func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -17,63 +20,93 @@ import (
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/notice"
+	"vitrine/rules/raw"
 )
 
-// mostAsked is the most DOIs and ids in one query.
-const mostAsked = 1000
+// said has what public records of a snapshot say of others by their notices: a retracted work need not know its notice,
+// nor the notice the work. It is immutable; nil says nothing.
+type said struct {
+	// of has notices by the DOI or the id of the record that they are about. Their DOI and id are those of the record
+	// that says so.
+	of map[string][]notice.Notice
+}
 
-// relate adds to activities what other public records say of them: a retracted work need not know its notice, nor the
-// notice the work.
-func (a *answer) relate(ctx context.Context, items ...*item) error {
-	if a.def.View != rules.ViewActivities {
-		return nil
+// Bounds of what said has: all notices, and those of one record. Others are ignored.
+const mostSaid, mostSaidOfOne = 100_000, 20
+
+// saidIn returns what public records say of others in a snapshot. The first request reads it.
+func (l *Lists) saidIn(ctx context.Context, snap *view.Snapshot) (*said, error) {
+	name := snap.Meta().View
+	if name != rules.ViewActivities {
+		return nil, nil
 	}
-	byKey, keys := map[string][]*item{}, []any{}
-	for _, it := range items {
-		for _, key := range []string{identifier.DOIKey(it.DOI), it.ID} {
-			if key == "" {
-				continue
-			}
-			if byKey[key] == nil {
-				keys = append(keys, key)
-			}
-			byKey[key] = append(byKey[key], it)
-		}
-	}
-	var other cite.Item
-	for some := range slices.Chunk(keys, mostAsked) {
-		about := filter.And(a.lists.public, filter.OneOf(mark.About, some...))
-		selected, err := a.snap.SelectUncounted(ctx, about)
+	return l.said.Of(ctx, snap, "", func() (*said, error) {
+		selected, err := snap.SelectUncounted(ctx, filter.And(l.public, filter.Compared(mark.About, filter.Gt, "")))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for row, err := range selected.Rows(ctx, 0, mostAsked) {
+		selected = selected.Only("_id", mark.Field).By(raw.Sort{raw.ByID})
+		all, left := &said{of: map[string][]notice.Notice{}}, mostSaid
+		mapping, it := l.o.Cite.View(name), &cite.Item{}
+		for row, err := range selected.Rows(ctx, 0, 0) {
 			if err != nil {
-				return err
+				return nil, err
 			}
-			a.mapping.Read(row.Doc(), &other)
-			for _, n := range other.Notices {
-				for _, it := range byKey[n.Key()] {
-					it.add(notice.Reverse(n.Code), &other)
+			mapping.Read(row.Doc(), it)
+			for _, n := range it.Notices {
+				if key := n.Key(); key != "" && left > 0 && len(all.of[key]) < mostSaidOfOne {
+					left--
+					all.of[strings.Clone(key)] = append(all.of[key], notice.Notice{
+						Code: notice.Reverse(n.Code), DOI: strings.Clone(it.DOI), ID: strings.Clone(it.ID),
+					})
 				}
 			}
 		}
-	}
-	return nil
+		return all, nil
+	})
 }
 
-// add adds a notice that connects the item with another record, unless the item has it.
-func (it *item) add(code string, other *cite.Item) {
-	n := notice.Notice{Code: code, DOI: other.DOI}
-	if n.DOI == "" {
-		n.ID = other.ID
+// concerns reports whether something is said of a record, by its row.
+func (s *said) concerns(row bson.Raw) bool {
+	if s == nil || len(s.of) == 0 {
+		return false
+	}
+	return len(s.of[raw.StringField(mark.Of(row), "doi")])+len(s.of[selection.IDText(row)]) > 0
+}
+
+// addTo adds to an item what is said of it.
+func (s *said) addTo(it *cite.Item) {
+	if s == nil || len(s.of) == 0 {
+		return
+	}
+	for _, key := range [...]string{identifier.DOIKey(it.DOI), it.ID} {
+		for _, n := range s.of[key] {
+			add(it, n)
+		}
+	}
+}
+
+// add adds to an item what a record with a DOI and an id says of it, unless the item says so itself.
+func add(it *cite.Item, n notice.Notice) {
+	other := n.ID
+	if n.DOI != "" {
+		n.ID = ""
 	}
 	has := func(own notice.Notice) bool {
-		return own.Code == code && (own.ID == other.ID || own.Key() != "" && own.Key() == n.Key())
+		return own.Code == n.Code && (own.ID == other || own.Key() != "" && own.Key() == n.Key())
 	}
-	if it.ID != other.ID && !slices.ContainsFunc(it.Notices, has) {
+	if it.ID != other && !slices.ContainsFunc(it.Notices, has) {
 		it.Notices = notice.Settle(append(it.Notices, n))
 	}
+}
+
+// relate adds to items what other public records say of them.
+func (a *answer) relate(ctx context.Context, items ...*item) error {
+	said, err := a.lists.saidIn(ctx, a.snap)
+	for _, it := range items {
+		said.addTo(&it.Item)
+	}
+	return err
 }
 
 // named returns an item's notices as pages and JSON have them.

@@ -28,7 +28,9 @@ var noticed = []string{
 }
 
 // TestNotices: a retracted work, its notice and a correction are marked everywhere, and lead to each other.
-func TestNotices(t *testing.T) {
+func TestNotices(t *testing.T) { inBoth(t, testNotices) }
+
+func testNotices(t *testing.T) {
 	s := withRecords(t, map[string][]string{"activities": noticed})
 	get := func(path string) string { return string(s.Get(path).Body) }
 
@@ -78,7 +80,16 @@ func TestNotices(t *testing.T) {
 		"/lists/activities.rss?year=2093":            {"<title>Retracted: Bats</title>"},
 		"/lists/activities.feed.json?year=2093":      {`"title":"Corrected: Moths"`},
 		"/oembed?url=https://data.example/items/ret": {`"title":"Retracted: Owls \u0026 lamps"`},
-		"/lists/activities.ris?year=2093":            {"N1  - Retraction of doi:10.5555/OWLS"},
+		"/lists/activities.bib": { // which has most rows of the view
+			"note = {Retracted by doi:10.5555/n.1}", "note = {Retraction of doi:10.5555/OWLS}", "note = {Corrected}"},
+		"/lists/activities.bib?latex=1&year=2093": {"note = {Retracted by doi:10.5555/n.1}", "note = {Corrected}"},
+		"/lists/activities.ris?year=2093": {
+			"N1  - Retraction of doi:10.5555/OWLS", "N1  - Retracted by doi:10.5555/n.1\r\nC8  - retracted\r\n",
+			"C8  - corrected\r\n"},
+		"/lists/activities.csl.json?year=2093": {
+			`{"type":"retracted","DOI":"10.5555/n.1"}`, `"custom":{"notices":[{"type":"corrected"}]}`},
+		"/lists/activities.jsonld?year=2093": {
+			`"creativeWorkStatus":"Retracted"`, `"creativeWorkStatus":"Corrected"`},
 	} {
 		body := get(path)
 		for _, part := range want {
@@ -103,7 +114,7 @@ func TestNotices(t *testing.T) {
 		last[strings.TrimPrefix(row[0], "\ufeff")] = strings.Join(row[len(row)-2:], " ")
 	}
 	assert.Equal(t, map[string]string{
-		"id": "notice notice_doi", "ret": "retracted ", "not": "retraction 10.5555/OWLS", "orig": " ", "free": " ",
-		"err": "correction ", "away": "retracted 10.5555/else",
+		"id": "notice notice_doi", "ret": "retracted 10.5555/n.1", "not": "retraction 10.5555/OWLS", "free": " ",
+		"orig": "corrected ", "err": "correction ", "away": "retracted 10.5555/else",
 	}, last)
 }

@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
@@ -27,27 +26,12 @@ type Values struct {
 	labels label.Sets
 	public *filter.Filter // selects the rows that lists show
 
-	mu     sync.Mutex            // guards tables
-	tables map[[2]string]*shared // by view and parameter, of the snapshot that was last requested
+	tables Tables[table] // by parameter
 }
 
 // NewValues returns Values for the rows that a filter selects. labels has the labels of types and subtypes.
 func NewValues(labels label.Sets, public *filter.Filter) *Values {
-	return &Values{labels: labels, public: public, tables: map[[2]string]*shared{}}
-}
-
-// shared is a table that one request makes and others wait for.
-type shared struct {
-	of    edition
-	ended chan struct{} // closed when table is set, or the request has failed
-	table *table        // nil after a failure
-}
-
-// edition tells the snapshots of a view apart.
-type edition struct {
-	epoch      string
-	generation uint64
-	published  int64
+	return &Values{labels: labels, public: public}
 }
 
 // Unknown is a value that no public row has.
@@ -149,50 +133,7 @@ func (v *Values) Near(ctx context.Context, snap *view.Snapshot, name, text strin
 // table returns the values of a filter in a snapshot. One request makes them in its turn; concurrent requests wait
 // without theirs, and one of them makes them if that request leaves.
 func (v *Values) table(ctx context.Context, snap *view.Snapshot, name string) (*table, error) {
-	meta := snap.Meta()
-	of := edition{snap.Edition(), meta.Generation, meta.Published.UnixMilli()}
-	key := [2]string{meta.View, name}
-	for {
-		v.mu.Lock()
-		s := v.tables[key]
-		makes := s == nil || s.of != of
-		if makes {
-			s = &shared{of: of, ended: make(chan struct{})}
-			v.tables[key] = s
-		}
-		v.mu.Unlock()
-		if makes {
-			return v.make(ctx, snap, key, s)
-		}
-		select {
-		case <-s.ended:
-		default:
-			if err := fair.TurnOf(ctx).Wait(ctx, s.ended); err != nil {
-				return nil, err
-			}
-		}
-		if s.table != nil {
-			return s.table, nil
-		}
-	}
-}
-
-// make makes a table for all requests that wait for s.
-func (v *Values) make(ctx context.Context, snap *view.Snapshot, key [2]string, s *shared) (*table, error) {
-	defer fair.TurnOf(ctx).Share()()
-	defer func() {
-		if s.table == nil {
-			v.mu.Lock()
-			if v.tables[key] == s {
-				delete(v.tables, key)
-			}
-			v.mu.Unlock()
-		}
-		close(s.ended)
-	}()
-	made, err := v.read(ctx, snap, key[1])
-	s.table = made
-	return made, err
+	return v.tables.Of(ctx, snap, name, func() (*table, error) { return v.read(ctx, snap, name) })
 }
 
 // table has the values of a filter that public rows of a snapshot have, and texts that stand for them. It is immutable.
