@@ -5,14 +5,15 @@ import (
 	"unicode/utf8"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/notice"
 )
 
 // The most bytes that a brief item has of a text, and of a name or a keyword. Those of real records are shorter.
 const mostText, mostName = 10_000, 500
 
-// Brief returns an item as lists show it: with at most n authors, editors, keywords and projects, and without the ends
-// of texts that are too long. If persons are left out, the item says that there are others. Brief returns the same item
-// if nothing exceeds these bounds.
+// Brief returns an item as lists show it: with at most n authors, editors, supervisors, keywords, notices and projects,
+// and without the ends of texts that are too long. If persons are left out, the item says that there are others. Brief
+// returns the same item if nothing exceeds these bounds.
 func (it *Item) Brief(n int) *Item {
 	if it.isBrief(n) {
 		return it
@@ -20,6 +21,15 @@ func (it *Item) Brief(n int) *Item {
 	short := *it
 	short.Authors, short.MoreAuthors = briefPersons(it.Authors, n, it.MoreAuthors)
 	short.Editors, short.MoreEditors = briefPersons(it.Editors, n, it.MoreEditors)
+	short.Supervisors, short.MoreSupervisors = briefPersons(it.Supervisors, n, it.MoreSupervisors)
+	short.Notices = slices.Clone(it.Notices[:min(len(it.Notices), n)])
+	for i := range short.Notices {
+		for _, address := range addresses(&short.Notices[i]) {
+			if len(*address) > mostName {
+				*address = ""
+			}
+		}
+	}
 	short.Keywords = slices.Clone(it.Keywords[:min(len(it.Keywords), n)])
 	for i := range short.Keywords {
 		shorten(&short.Keywords[i], mostName)
@@ -41,18 +51,27 @@ func (it *Item) Brief(n int) *Item {
 	return &short
 }
 
-// isBrief reports whether an item has few persons, keywords and projects, and is too small for a text that is too long.
+// isBrief reports whether an item has few persons, keywords, notices and projects, and is too small for a text that is
+// too long.
 func (it *Item) isBrief(n int) bool {
-	if max(len(it.Authors), len(it.Editors), len(it.Keywords), len(it.Projects)) > n {
+	many := max(len(it.Keywords), len(it.Notices), len(it.Projects))
+	if max(many, len(it.Authors), len(it.Editors), len(it.Supervisors)) > n {
 		return false
 	}
 	size := 0
-	for _, persons := range [...][]Person{it.Authors, it.Editors} {
+	for _, persons := range [...][]Person{it.Authors, it.Editors, it.Supervisors} {
 		for i := range persons {
 			for _, part := range persons[i].parts() {
 				if len(*part) > mostName {
 					return false
 				}
+			}
+		}
+	}
+	for i := range it.Notices {
+		for _, address := range addresses(&it.Notices[i]) {
+			if len(*address) > mostName {
+				return false
 			}
 		}
 	}
@@ -100,6 +119,9 @@ func shorten(text *string, size int) {
 
 // parts returns the parts of a person's name.
 func (p *Person) parts() [4]*string { return [...]*string{&p.Given, &p.Family, &p.Suffix, &p.Literal} }
+
+// addresses returns what leads from a notice to the other work.
+func addresses(n *notice.Notice) [3]*string { return [...]*string{&n.DOI, &n.URL, &n.ID} }
 
 // texts returns the plain texts of an item.
 func (it *Item) texts() [20]*string {

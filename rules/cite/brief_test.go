@@ -1,6 +1,8 @@
 package cite_test
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,5 +48,79 @@ func TestBrief(t *testing.T) {
 	}
 	if it.Text != long || it.Authors[0].Family != long || len(it.Authors) != 51 || it.MoreAuthors {
 		t.Error("the item has changed")
+	}
+}
+
+// unbounded are the texts of items that Brief leaves as they are: codes, and what marks bound.
+var unbounded = []string{
+	".ID", ".Key", ".View", ".Type", ".Subtype", ".Forms.CSL", ".Forms.BibTeX", ".Forms.RIS", ".Forms.Schema",
+	".Forms.OpenURL", ".OA", ".Notices.Code", ".Authors.User", ".Authors.ORCID", ".Editors.User", ".Editors.ORCID",
+	".Supervisors.User", ".Supervisors.ORCID", ".Projects.ID", ".Projects.Title", ".Projects.Funder", ".Projects.Grant",
+}
+
+// TestBriefBounds: Brief bounds every text and every list of an item, each alone and all together.
+func TestBriefBounds(t *testing.T) {
+	const many, most = 60, 50
+	long := strings.Repeat("x", 20_000)
+	// visit calls use for each text and each list of an exported field. With fill it makes lists of many elements.
+	var visit func(v reflect.Value, path string, fill bool, use func(path string, v reflect.Value))
+	visit = func(v reflect.Value, path string, fill bool, use func(path string, v reflect.Value)) {
+		switch v.Kind() {
+		case reflect.String:
+			use(path, v)
+		case reflect.Slice:
+			if fill {
+				v.Set(reflect.MakeSlice(v.Type(), many, many))
+			}
+			use(path, v)
+			for i := range v.Len() {
+				visit(v.Index(i), path, fill, use)
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				switch f := v.Type().Field(i); {
+				case f.Anonymous:
+					visit(v.Field(i), path, fill, use)
+				case f.IsExported():
+					visit(v.Field(i), path+"."+f.Name, fill, use)
+				}
+			}
+		}
+	}
+	check := func(it *cite.Item, what string) {
+		visit(reflect.ValueOf(it.Brief(most)).Elem(), "", false, func(path string, v reflect.Value) {
+			if v.Kind() == reflect.Slice && v.Len() > most {
+				t.Errorf("%s: %d of %s", what, v.Len(), path)
+			} else if v.Kind() == reflect.String && v.Len() > 10_010 && !slices.Contains(unbounded, path) {
+				t.Errorf("%s: %d bytes of %s", what, v.Len(), path)
+			}
+		})
+	}
+	var paths []string
+	all := &cite.Item{}
+	visit(reflect.ValueOf(all).Elem(), "", true, func(path string, v reflect.Value) {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+		if v.Kind() == reflect.String {
+			v.SetString(long)
+		}
+	})
+	check(all, "all")
+	for _, only := range paths {
+		one := &cite.Item{}
+		visit(reflect.ValueOf(one).Elem(), "", true, func(path string, v reflect.Value) {
+			if v.Kind() == reflect.String && path == only {
+				v.SetString(long)
+			} else if v.Kind() == reflect.Slice && path != only {
+				v.Set(v.Slice(0, 1))
+			}
+		})
+		check(one, only)
+	}
+	for _, path := range unbounded {
+		if !slices.Contains(paths, path) {
+			t.Errorf("items have no text %s", path)
+		}
 	}
 }
