@@ -81,6 +81,56 @@ func TestPurgedAfterExport(t *testing.T) {
 	}
 }
 
+// TestPurgedByNotice: a notice that appears, changes or goes drops what shows the work that it is about, too, and a
+// change of the work drops the page of the notice.
+func TestPurgedByNotice(t *testing.T) {
+	proxytest.WholeOnly(t)
+	got, store := newPurges(), proxytest.ListStore(t, nil)
+	publish := func(record string) {
+		store.PublishMarked(t, rules.ViewActivities, proxytest.Parse(t, record)...)
+	}
+	publish(`{"_id":"work","type":"publication","title":"Owls","doi":"10.5555/Owls","units":["BIRD"]}`)
+	publish(`{"_id":"other","type":"publication","title":"Moths","doi":"10.5555/moths","units":["MOTH"]}`)
+	o := proxytest.ListOptions(t)
+	o.Purge = purge.Options{Targets: map[string]string{"front": "purge http://front.example/"}, Transport: got}
+	s := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
+	got.next("view-activities")
+	notice := `{"_id":"notice","type":"publication","title":"Notice","retraction of":"https://doi.org/10.5555/OWLS"}`
+	for i, c := range []struct {
+		change func()
+		own    string
+		want   []string
+		not    string
+	}{
+		{func() { publish(notice) }, "id-notice", []string{"id-work", "unit-BIRD"}, "id-other"},
+		{func() { publish(strings.Replace(notice, "Notice", "Note", 1)) }, "id-notice", []string{"id-work"}, "id-other"},
+		{func() { publish(`{"_id":"work","type":"publication","title":"Owl","doi":"10.5555/Owls"}`) }, "id-work",
+			[]string{"id-notice", "unit-BIRD"}, "id-other"},
+		{func() { publish(strings.Replace(notice, "https://doi.org/10.5555/OWLS", "other", 1)) }, "id-notice",
+			[]string{"id-work", "id-other", "unit-MOTH"}, "unit-BIRD"},
+		{func() { store.Withdraw(rules.ViewActivities, raw.NewString("notice")) }, "id-notice",
+			[]string{"id-other", "unit-MOTH"}, "id-work"},
+		{func() { publish(`{"_id":"work","type":"publication","title":"Owl"}`) }, "id-work", nil, "id-notice"},
+	} {
+		c.change()
+		s.Refresh(rules.ViewActivities)
+		for tags := range got {
+			if !slices.Contains(tags, c.own) {
+				continue
+			}
+			for _, tag := range c.want {
+				if !slices.Contains(tags, tag) {
+					t.Errorf("change %d: no %s in %v", i, tag, tags)
+				}
+			}
+			if slices.Contains(tags, c.not) {
+				t.Errorf("change %d: %s in %v", i, c.not, tags)
+			}
+			break
+		}
+	}
+}
+
 // banning is a transport to Varnish, and has the tags of each ban there.
 type banning chan string
 

@@ -129,7 +129,11 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 	keep := set.response.Prepare(ctx, next)
 	tell := func() {}
 	if s.purger != nil {
-		tell = s.purger.Changed(next.Meta().View, changes)
+		concerned, err := set.lists.Concerned(ctx, next, changes)
+		if err != nil {
+			concerned = nil // then caches drop the whole view
+		}
+		tell = s.purger.Changed(next.Meta().View, concerned)
 	}
 	return func() {
 		tell()

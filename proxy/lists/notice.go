@@ -74,6 +74,16 @@ func (s *said) concerns(row bson.Raw) bool {
 	return len(s.of[raw.StringField(mark.Of(row), "doi")])+len(s.of[selection.IDText(row)]) > 0
 }
 
+// by returns the ids of the records that say something of a record, by its row.
+func (s *said) by(row bson.Raw) (ids []string) {
+	for _, key := range [...]string{raw.StringField(mark.Of(row), "doi"), selection.IDText(row)} {
+		for _, n := range s.of[key] {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
 // addTo adds to an item what is said of it.
 func (s *said) addTo(it *cite.Item) {
 	if s == nil || len(s.of) == 0 {
