@@ -176,6 +176,19 @@ func TestORCIDAsWords(t *testing.T) {
 	}
 }
 
+// TestORCIDOfOthers: the ORCID of an author who is not of the institute finds the works that show it.
+func TestORCIDOfOthers(t *testing.T) {
+	s := withRecords(t, map[string][]string{"activities": {
+		`{"_id": "other", "type": "publication", "title": "Zyx", "year": 2021,
+			"authors": [{"last": "Fern", "first": "Bo", "orcid": "https://orcid.org/0000-0001-2345-6789"}]}`,
+	}})
+	for _, form := range []string{"0000-0001-2345-6789", "https://orcid.org/0000-0001-2345-6789", "0000000123456789"} {
+		if got := getList(s, "/lists/activities.json?q="+url.QueryEscape(form)); got.Count != 1 {
+			t.Errorf("%q finds %d records", form, got.Count)
+		}
+	}
+}
+
 // TestYearRolls: a list of the last years changes at the first midnight of a year in the institute's zone, in every
 // format and in the index of lists.
 func TestYearRolls(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/identifier"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
 )
 
 // Words calls add for each text by which search finds a row: title, persons, keywords, venue, year and numbers.
@@ -20,6 +22,10 @@ func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 			add(p.Given, false)
 			add(p.Family, false)
 			add(p.Suffix, false)
+			add(WordOfORCID(p.ORCID), false)
+		}
+		for own := range mark.Entries(mark.Of(row), "persons") { // also of persons whom citations do not name
+			add(WordOfORCID(raw.StringField(own, "orcid")), false)
 		}
 		for _, word := range it.Keywords {
 			add(word, false)
@@ -70,6 +76,14 @@ func withoutThousands(s string) string {
 }
 
 var thousands = regexp.MustCompile(`([0-9])[ .,]([0-9]{3})\b`)
+
+// WordOfORCID returns the word by which search finds the records of a person with an ORCID, or "" without one.
+func WordOfORCID(orcid string) string {
+	if orcid == "" {
+		return ""
+	}
+	return "orcid" + strings.ReplaceAll(orcid, "-", "")
+}
 
 // WordOfPMID returns the word by which search finds a record by its PMID, and no other number.
 func WordOfPMID(pmid string) string { return "pmid" + pmid }

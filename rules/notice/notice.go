@@ -102,9 +102,15 @@ func gravity(code string) int {
 }
 
 // Settle returns notices without those that others make superfluous, the gravest first. A record that is the notice of
-// a retraction and, without a further notice, marked as retracted, is only the notice.
+// a retraction and, without a further notice, marked as retracted, is only the notice: "retraction" may name the notice
+// of a work, or the work that a notice retracts.
 func Settle(all []Notice) []Notice {
-	all = all[:min(len(all), mostSettled)]
+	all = slices.Clone(all[:min(len(all), mostSettled)])
+	for i, n := range all {
+		if is := Reverse(n.Code); IsState(n.Code) && slices.Contains(all, Notice{Code: is}) {
+			all[i].Code = is
+		}
+	}
 	var kept []Notice
 	for _, n := range all {
 		bare := n == Notice{Code: n.Code}

@@ -178,6 +178,7 @@ func TestSettle(t *testing.T) {
 		{[]notice.Notice{n("corrected", "a"), n("retracted", "")}, "retracted|corrected a"},
 		{[]notice.Notice{n("retracted", ""), n("retracted", "a"), n("retracted", "a")}, "retracted a"},
 		{[]notice.Notice{n("retracted", ""), n("retraction", "a")}, "retraction a"},
+		{[]notice.Notice{n("retracted", "a"), n("retraction", "")}, "retraction a"},
 		{[]notice.Notice{n("retracted", "b"), n("retraction", "a")}, "retracted b|retraction a"},
 		{[]notice.Notice{n("corrected", "b"), n("correction", "a")}, "correction a|corrected b"},
 		{[]notice.Notice{n("retracted", ""), n("retracted", "")}, "retracted"},

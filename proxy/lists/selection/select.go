@@ -72,7 +72,7 @@ func (q Question) On(snap *view.Snapshot) *Matches {
 	return m
 }
 
-// having is among for all selectors and words. Words that are neither a DOI nor an ORCID become terms to search.
+// having is among for all selectors and words. Words that are no DOI become terms to search.
 func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if name != params.Words {
 		return m.among(given, name)
@@ -81,18 +81,18 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if doi := params.DOI(words); doi != "" {
 		return filter.OneOf(mark.DOI, doi)
 	}
-	if orcid := identifier.FindORCID(words); orcid != "" {
-		return filter.OneOf(mark.ORCID, orcid)
-	}
 	if terms := termsOf(words); len(terms) > 0 {
 		m.searches = append(m.searches, terms)
 	}
 	return nil
 }
 
-// termsOf returns the terms of words to search. Those that end in a year, or name a PMID, are complete: many numbers
-// begin with the digits of others.
+// termsOf returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete: many
+// numbers begin with the digits of others.
 func termsOf(words string) []string {
+	if orcid := identifier.FindORCID(words); orcid != "" {
+		return []string{cite.WordOfORCID(orcid), ""}
+	}
 	if pmid := identifier.FindPMID(words); pmid != "" {
 		return []string{cite.WordOfPMID(pmid), ""}
 	}
