@@ -13,7 +13,7 @@ var namedRecords = map[string][]string{
 		`{"_id":"one","type":"publication","title":"Xyzzy one","year":2021,"units":["R/D"],"projects":["DFG 123/4-1"],
 			"authors":[{"last":"Łąka","first":"Zoë Ann","user":"zlaka"}],
 			"catalog":{"topics":[{"id":"T1","name":"Dim Light"}]}}`,
-		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,"units":["TWIN1","TWIN2","web.bib","A-B","OWL"],
+		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,"units":["TWIN1","TWIN2","web.bib","web","A-B","OWL"],
 			"authors":[{"last":"Doe","first":"Jo","user":"jdoe"},{"last":"Doe","first":"Jo","user":"jdoe2"}]}`,
 	},
 	"persons": {
@@ -27,7 +27,8 @@ var namedRecords = map[string][]string{
 		`{"_id":"g1","id":"R/D","name":"Research & Development","name_de":"Forschung und Entwicklung"}`,
 		`{"_id":"g2","id":"TWIN1","name":"Twins"}`, `{"_id":"g3","id":"TWIN2","name":"twins"}`,
 		`{"_id":"g4","id":"EMPTY","name":"Without Records"}`, `{"_id":"g5","id":"web.bib","name":"Web Pages.bib"}`,
-		`{"_id":"g6","id":"A-B","name":"Letters"}`, `{"_id":"g7","id":"OWL","name":"A B"}`,
+		`{"_id":"g6","id":"A-B","name":"Letters"}`, `{"_id":"g8","id":"web","name":"Web Team"}`,
+		`{"_id":"g7","id":"OWL","name":"A B"}`,
 	},
 }
 
@@ -47,6 +48,8 @@ func testListsByName(t *testing.T) {
 		"unit|FORSCHUNG und Entwicklung|.html?h=3":     "/lists/unit/R%2FD.html?h=3",
 		"unit|Web Pages.bib|":                          "/lists/unit/web.bib",
 		"unit|Web Pages.bib|.ris":                      "/lists/unit/web.bib.ris",
+		"unit|Web Team|.ris":                           "/lists/unit/web.ris",
+		"unit|Web Team|.bib":                           "/lists/unit/web", // and not the list of web.bib
 		"person|Łąka, Zoë Ann|":                        "/lists/person/zlaka",
 		"person|zoe ann laka|.json?lang=de":            "/lists/person/zlaka.json?lang=de",
 		"person|ZLaka|.csv":                            "/lists/person/zlaka.csv",
