@@ -94,9 +94,13 @@ func (it *item) elsewhere() (all []page.Link) {
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{
-		Head: d.Head, Heading: it.Title, Item: it.model(), Abstract: it.Paragraphs(), Authors: it.authors,
+		Head: d.Head, Heading: it.Title, Item: it.model(), Abstract: it.Paragraphs(),
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: d.memberOf,
 	}
+	r.People = slices.DeleteFunc([]page.Role{
+		{Name: "authors", Persons: it.authors}, {Name: "editors", Persons: d.links.persons(it.Editors)},
+		{Name: "supervisors", Persons: d.links.persons(it.Supervisors)},
+	}, func(role page.Role) bool { return len(role.Persons) == 0 })
 	var about []string
 	for _, p := range it.authors {
 		about = append(about, p.Name)

@@ -83,10 +83,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	}
 	it.brief = a.brief(&it.Item)
 	it.period = render.Period(it.Date, it.End, a.query.Text(params.Lang))
-	it.authors = []page.Author{}
-	for _, p := range it.Authors {
-		it.authors = append(it.authors, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
-	}
+	it.authors = a.links.persons(it.Authors)
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
 	it.notices = a.named(it)

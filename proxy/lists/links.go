@@ -3,6 +3,7 @@ package lists
 import (
 	"strings"
 
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -43,6 +44,16 @@ func (l Links) ToItem(it *cite.Item) string {
 // ToPerson returns the address of a person by username, or "". The built-in address is the person's list.
 func (l Links) ToPerson(user string) string {
 	return fill(l.Person, user, func(user string) string { return l.toList("person", user) })
+}
+
+// persons returns persons with the addresses of those who have a list. It is never nil.
+func (l Links) persons(all []cite.Person) []page.Author {
+	linked := make([]page.Author, len(all))
+	for i := range all {
+		p := &all[i]
+		linked[i] = page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: l.ToPerson(p.User)}
+	}
+	return linked
 }
 
 // ToProject returns the address of a project by name, or "". The built-in address is the project's list.

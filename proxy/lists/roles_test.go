@@ -142,3 +142,33 @@ func TestRolesInFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestRolesOnPage: the page of an item has the persons of each role with the links of authors, and folds many.
+func TestRolesOnPage(t *testing.T) {
+	s := withRoles(t)
+	const fern = `<li><bdi><a href="https://data.example/lists/person/zfern">Zfern, Bo</a></bdi> <a class="vl-orcid"`
+	const people, list = "<h2>People</h2>\n", `<ul class="vl-people">` + "\n"
+	for target, want := range map[string]string{
+		"edited": people + list + "<li><bdi>Zextern, Eve</bdi></li>\n</ul>\n<h3>Editors</h3>\n" + list + fern,
+		"supervised?lang=de": "<h2>Personen</h2>\n" + list + "<li><bdi>Zstudent, Sam</bdi></li>\n</ul>\n" +
+			"<h3>Betreuer</h3>\n" + list + fern,
+		"alone": people + "<h3>Supervisors</h3>\n" + list + fern,
+		"secret": people + "<h3>Editors</h3>\n" + list + "<li><bdi>Zhidden, Hy</bdi></li>\n</ul>\n" +
+			"<h3>Supervisors</h3>\n" + list + fern,
+		"project": people + list + fern,
+	} {
+		page := string(s.Get("/items/"+target, "Accept", "text/html").Body)
+		if !strings.Contains(page, want) || strings.Count(page, "<h2>Pe") != 1 {
+			t.Errorf("%s\nlacks %s", page, want)
+		}
+	}
+	many := withRecords(t, map[string][]string{"activities": {
+		`{"_id":"many","type":"publication","subtype":"book","title":"Many","year":1901,"editors":[` +
+			strings.Repeat(`{"last":"Quill","first":"Ada"},`, 29) + `{"last":"Quill","first":"Ada"}]}`,
+	}})
+	page := string(many.Get("/items/many", "Accept", "text/html").Body)
+	first, rest, _ := strings.Cut(page, "<details><summary>and 10 more people")
+	if strings.Count(first, "<li><bdi>") != 20 || strings.Count(rest, "<li><bdi>") != 10 {
+		t.Errorf("the page does not fold editors: %s", page)
+	}
+}

@@ -134,13 +134,20 @@ type Record struct {
 	Heading  string // the title, HTML from rules/markup; if empty, that of the head
 	Item     Item
 	Notices  []Notice
-	Authors  []Author
+	People   []Role
 	Fields   []Param  // other fields, such as type, year and venue; readers see the texts of their names
 	Abstract []string // paragraphs, HTML from rules/markup
 	BibTeX   string
 	Meta     []Param // tags citation_*
 	JSONLD   []byte
 	Lists    []Link // lists that contain the item, for the way back
+}
+
+// Role has the persons of a record who have the same role: authors, or the name of a text. Authors come first, and have
+// no heading of their own, because organizers and members of projects are authors, too.
+type Role struct {
+	Name    string
+	Persons []Author
 }
 
 // Author is a person of a record. Href is empty if the person has no public page.

@@ -122,13 +122,19 @@ func hostileList() *page.List {
 	return l
 }
 
+func persons() []page.Author {
+	return []page.Author{
+		{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"},
+	}
+}
+
 func plainRecord() *page.Record {
 	it := item("", "65f0c0ffee", citation, "en")
 	return &page.Record{
 		Head:     page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
 		Heading:  "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil",
 		Item:     it,
-		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
+		People:   []page.Role{{Name: "authors", Persons: persons()}, {Name: "editors", Persons: persons()[1:]}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
 		Abstract: []string{"Soil is <i>alive</i>. And wet.", "A second paragraph."},
 		BibTeX:   "@article{nowak2024growth,\n  title = {Growth of \\textit{Bacillus} in {H\\textsubscript{2}O} \\& soil},\n  author = {Nowak, Anna and Małecki, Dariusz},\n  year = {2024},\n}\n",
@@ -142,7 +148,7 @@ func hostileRecord() *page.Record {
 	r := plainRecord()
 	r.Title, r.Self, r.Canonical = hostile+long, base+"/items/"+hostile, base+"/"+hostile
 	r.Abstract, r.BibTeX = markup.Paragraphs(markup.Escape(hostile)+"<p>"+long), hostile+long
-	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
+	r.People = []page.Role{{Name: hostile, Persons: []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
 	r.Item = hostileList().Items[0]
 	r.JSONLD = []byte(`{"name":"</script><script>alert(1)</script>"}`)
@@ -188,7 +194,9 @@ func documents() map[string][]byte {
 	wide.Lang = "de"
 	wide.Items[0].HTML = folded
 	many := plainRecord()
-	many.Item.HTML, many.Authors = folded, slices.Repeat(many.Authors, 30)
+	many.Item.HTML, many.People = folded, []page.Role{
+		{Name: "authors", Persons: slices.Repeat(persons(), 30)}, {Name: "supervisors", Persons: slices.Repeat(persons(), 11)},
+	}
 	nested := plainList()
 	for i := range nested.Items {
 		g := &nested.Items[i].Groups
