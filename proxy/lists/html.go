@@ -119,9 +119,11 @@ func (d *document) record() *page.Record {
 	r.Fields = slices.DeleteFunc([]page.Param{
 		{Name: "type", Value: cmp.Or(it.subkind, it.kind)},
 		{Name: "date", Value: cmp.Or(it.period, it.year)},
+		{Name: "status", Value: texts.In(d.Lang).Value("status", it.Status)},
 		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
 		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue},
-		{Name: "work-number", Value: it.Number}, {Name: "pages", Value: pages.Dashed(it.Pages)},
+		{Name: "work-number", Value: cmp.Or(it.Number, it.ArticleNumber())},
+		{Name: "pages", Value: pages.Dashed(it.Pages)},
 		{Name: "funder", Value: strings.TrimSpace(it.Funder + " " + it.Grant)}, {Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
 	}, func(f page.Param) bool { return f.Value == "" })
 	cite.Meta(&it.Item, func(name, content string) {

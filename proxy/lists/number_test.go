@@ -48,3 +48,38 @@ func TestNumberAndStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberAndStatusOnPage: the page of an item has them, too, the status in the language of the page.
+func TestNumberAndStatusOnPage(t *testing.T) {
+	const work = `"type": "publication", "title": "Zyx moths", "year": 2021, `
+	s := withRecords(t, map[string][]string{"activities": {
+		`{"_id": "report", ` + work + `"subtype": "report", "report_number": "TR-2021/7"}`,
+		`{"_id": "patent", ` + work + `"subtype": "patent", "patent_number": "EP 1 234 567 B1", "status": "submitted"}`,
+		`{"_id": "article", ` + work + `"subtype": "article", "article_number": "e012", "pages": "1-9", "epub": true}`,
+		`{"_id": "pageless", ` + work + `"subtype": "article", "article-number": 104512, "status": "in press"}`,
+		`{"_id": "ahead", ` + work + `"subtype": "article", "epub": true}`,
+		`{"_id": "plain", ` + work + `"subtype": "article", "pages": "1-9", "issue": 3, "status": "published"}`,
+	}})
+	for _, tt := range []struct{ id, lang, number, pages, status string }{
+		{"report", "en", "TR-2021/7", "", ""},
+		{"patent", "en", "EP 1 234 567 B1", "", "submitted"},
+		{"patent", "de", "EP 1 234 567 B1", "", "eingereicht"},
+		{"article", "en", "e012", "1–9", ""},
+		{"pageless", "en", "", "104512", "in press"}, // the number stands for the pages
+		{"pageless", "de", "", "104512", "im Druck"},
+		{"ahead", "en", "", "", "advance online publication"},
+		{"plain", "de", "", "1–9", ""},
+	} {
+		page := string(s.Get("/items/"+tt.id+"?lang="+tt.lang, "Accept", "text/html").Body)
+		names := [3]string{"Number", "Pages", "Status"}
+		if tt.lang == "de" {
+			names = [3]string{"Nummer", "Seiten", "Status"}
+		}
+		for i, want := range []string{tt.number, tt.pages, tt.status} {
+			_, row, _ := strings.Cut(page, "<dt>"+names[i]+"</dt><dd dir=\"auto\">")
+			if got, _, _ := strings.Cut(row, "<"); got != want {
+				t.Errorf("%s in %s: %s is %q, want %q", tt.id, tt.lang, names[i], got, want)
+			}
+		}
+	}
+}

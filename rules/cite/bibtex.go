@@ -39,7 +39,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.marked, "series", it.HTML.Series)
 	b.fields(b.text, "volume", it.Volume, "number", cmp.Or(it.Number, it.Issue))
 	b.fields(b.pages, "pages", it.Pages)
-	b.fields(b.text, "eid", it.articleNumber())
+	b.fields(b.text, "eid", it.ArticleNumber())
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree,
 		"version", it.Version, "pubstate", formats.PubState[it.Status])
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)

@@ -64,7 +64,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = members(dst,
 		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series),
 		"event-title", cslText(it.HTML.Event),
-		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.articleNumber()),
+		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.ArticleNumber()),
 		"status", cmp.Or(it.state(), it.Status),
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,

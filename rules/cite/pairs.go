@@ -59,7 +59,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	each(line,
 		"VL", it.Volume, "IS", it.Issue, "SP", first, "EP", last, "PB", it.Publisher, "CY", it.Place,
 		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree)
-	each(line, "C7", it.articleNumber()) // as EndNote has it
+	each(line, "C7", it.ArticleNumber()) // as EndNote has it
 	each(line, "SN", it.Number)          // as Zotero and EndNote have it for reports and patents
 	eachNumber(line, "SN", it.ISBN)
 	eachNumber(line, "SN", it.ISSN)

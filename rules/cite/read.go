@@ -90,8 +90,8 @@ func (it *Item) fill(f *fields, record, about bson.Raw, zone *time.Location) {
 	it.readAbstract(f.Abstract)
 }
 
-// articleNumber returns the number of an article, unless it stands for its pages.
-func (it *Item) articleNumber() string {
+// ArticleNumber returns the number of an article, unless it stands for its pages.
+func (it *Item) ArticleNumber() string {
 	if it.EID == "" || it.Pages == pages.Read(it.EID) {
 		return ""
 	}

@@ -32,7 +32,7 @@ var (
 // fields adds the fields of the builder: the main ones, and more.
 func (d *pageData) fields(all []Field) {
 	for _, f := range all {
-		one := formField{Name: f.Name, ID: idOf(f.Name), Label: d.wordLabel("field", f.Name), From: f.From, To: f.To, Any: d.T("any")}
+		one := formField{Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any")}
 		base, excluded := strings.CutPrefix(f.Name, "not.")
 		if excluded {
 			one.Label = d.T("not") + d.T(base)
@@ -52,7 +52,7 @@ func (d *pageData) fields(all []Field) {
 				one.Kind = "several"
 			}
 			for _, word := range f.Words {
-				one.Options = append(one.Options, Param{word, d.wordLabel(f.Name, word)})
+				one.Options = append(one.Options, Param{word, d.Value(f.Name, word)})
 			}
 		case f.To > 0:
 			one.Kind = "number"
@@ -69,12 +69,4 @@ func (d *pageData) fields(all []Field) {
 			d.Fields = append(d.Fields, one)
 		}
 	}
-}
-
-// wordLabel returns the label of a word that a parameter accepts, or else the word.
-func (d *pageData) wordLabel(field, word string) string {
-	if label := d.T(field + "-" + word); label != field+"-"+word {
-		return label
-	}
-	return d.T(word)
 }

@@ -30,6 +30,11 @@ func (l Language) Code() string { return l.T("code") }
 // T returns a text by its name. An unknown name is returned unchanged.
 func (l Language) T(name string) string { return cmp.Or(table()[name][l], name) }
 
+// Value returns the text of a value of a field. A value without one is returned as T returns it.
+func (l Language) Value(field, value string) string {
+	return cmp.Or(table()[field+"-"+value][l], l.T(value))
+}
+
 //go:embed texts.yaml
 var source []byte
 
