@@ -18,7 +18,6 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/keptadmin"
-	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -87,7 +86,11 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 		kept.Millis = float64(time.Since(began).Microseconds()) / 1000
 		return *kept, nil
 	}
-	x, item := &response.Explanation{}, lists.ItemID(string(req.URI().PathOriginal()))
+	x := &response.Explanation{}
+	item, err := set.lists.ItemID(ctx, s.options.Views.Snapshot, string(req.URI().PathOriginal()))
+	if err != nil {
+		return e, err
+	}
 	if q.ID = cmp.Or(q.ID, item); q.ID != "" {
 		x.Trace.Record = selection.IDs(q.ID)
 	}

@@ -315,6 +315,48 @@ func (x *explaining) publish(flips []flip, changed map[string]bson.Raw) {
 	}
 }
 
+// TestExplainItem: the record in question of an item's path is the one that the request reads it as: of several ways the
+// longest id that a public record has, or else the shortest.
+func TestExplainItem(t *testing.T) {
+	const work = `"type":"publication","subtype":"article","title":"T","year":2021`
+	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		if collection == "activities" {
+			return append(docs, proxytest.Parse(t, `{"_id":"web.bib",`+work+`}`, `{"_id":"two",`+work+`}`,
+				`{"_id":"two.csl",`+work+`}`, `{"_id":"secret",`+work+`,"hide":true}`)...)
+		}
+		if collection == "projects" {
+			return append(docs, proxytest.Parse(t, `{"_id":"pro.ris","name":"P","title":"T","public":true}`)...)
+		}
+		return docs
+	})
+	for path, want := range map[string]struct{ id, reason string }{
+		"/items/web.bib":      {"web.bib", "selected"},
+		"/items/web.bib/":     {"web.bib", "selected"},
+		"/items/web%2Ebib":    {"web.bib", "selected"},
+		"/items/web.bib.ris":  {"web.bib", "selected"},
+		"/items/two.csl.json": {"two.csl", "selected"},
+		"/items/two.bib":      {"two", "selected"},
+		"/items/pro.ris":      {"pro.ris", "selected"},
+		"/items/pro.ris.json": {"pro.ris", "selected"},
+		"/items/secret.bib":   {"secret", "not public"},
+		"/items/none.bib.ris": {"none.bib", "not materialized"},
+		"/items/web.html":     {"web", "not materialized"},
+	} {
+		var e proxy.Explanation
+		res := s.Admin(http.MethodGet, "/admin/explain?url="+url.QueryEscape(path))
+		if err := json.Unmarshal(res.Body, &e); err != nil || e.Record == nil {
+			t.Fatalf("%s: %v %s", path, err, res.Body)
+		}
+		in := want.reason == "selected"
+		if e.Record.ID != want.id || e.Record.Reason != want.reason || e.Record.InAnswer != in || (e.Error == "") != in {
+			t.Errorf("%s: %+v, error %q, want %+v", path, e.Record, e.Error, want)
+		}
+		if in && e.Selected.Rows != 1 {
+			t.Errorf("%s selects %d rows", path, e.Selected.Rows)
+		}
+	}
+}
+
 // TestExplainFails: a request that fails is answered by the operator's listener as by the public one, and no answer has
 // its key.
 func TestExplainFails(t *testing.T) {

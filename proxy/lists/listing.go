@@ -88,12 +88,12 @@ type target struct {
 
 // read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public record
 // has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
-func (l *Lists) read(ctx context.Context, planning *response.Planning, parts []string) (t target, err error) {
+func (l *Lists) read(ctx context.Context, of snapshotOf, parts []string) (t target, err error) {
 	last := len(parts) - 1
 	all := readings(parts[last])
 	t.parts, t.asked = slices.Clone(parts), parts[last]
 	for byIDs(parts) && len(all) > 1 {
-		known, err := l.has(ctx, planning.Guess, parts, all[0].name)
+		known, err := l.has(ctx, of, parts, all[0].name)
 		if err != nil {
 			return t, err
 		}
@@ -107,6 +107,19 @@ func (l *Lists) read(ctx context.Context, planning *response.Planning, parts []s
 	}
 	t.parts[last], t.format, t.shorter = all[0].name, all[0].format, len(all) > 1
 	return t, nil
+}
+
+// ItemID returns the id of the item that a request for a path is for, or "". The snapshots of views are those that of
+// returns.
+func (l *Lists) ItemID(
+	ctx context.Context, of func(view string) (*view.Snapshot, error), path string,
+) (string, error) {
+	parts, err := partsOf(path)
+	if err != nil || !l.o.Enabled || len(parts) != 2 || parts[0] != "items" {
+		return "", nil
+	}
+	to, err := l.read(ctx, of, parts)
+	return to.parts[1], err
 }
 
 // snapshotOf returns the snapshot of a view, of a plan or of its answer.

@@ -70,7 +70,7 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 	if err != nil {
 		return nil, err
 	}
-	to, err := l.read(ctx, r.Planning, parts)
+	to, err := l.read(ctx, r.Planning.Guess, parts)
 	if err != nil {
 		return nil, err
 	}

@@ -47,16 +47,6 @@ func byIDs(parts []string) bool {
 	return len(parts) == 2 && parts[0] == "items" || len(parts) == 3 && parts[0] == "lists"
 }
 
-// ItemID returns the id of the item whose page is at a path, or "". If the id may end like a format, it is without
-// that.
-func ItemID(path string) string {
-	if parts, err := partsOf(path); err == nil && len(parts) == 2 && parts[0] == "items" {
-		all := readings(parts[1])
-		return all[len(all)-1].name
-	}
-	return ""
-}
-
 // suffixOf returns the suffix of a format at the end of a path, or "".
 func suffixOf(path string) string {
 	parts, err := partsOf(path)

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"vitrine/proxy/lists"
+	"vitrine/proxy/proxytest"
 )
 
 // FuzzPaths: any path can be read. The id of an item is what precedes the longest suffix of a format, however its
-// characters are escaped.
+// characters are escaped, unless a record has a longer one.
 func FuzzPaths(f *testing.F) {
 	for _, seed := range []string{
 		"/items/x.csl.json", "/items/.bib", "/lists/unit/R%26D%2FLab.ris", "//%2e%2E/", "/items/%ff", "/items/%zz.json",
@@ -17,19 +18,31 @@ func FuzzPaths(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	s, o := proxytest.OpenLists(f, nil), proxytest.ListOptions(f)
+	l, err := lists.New(o.Lists, lists.Shared{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	itemID := func(t *testing.T, path string) string {
+		id, err := l.ItemID(t.Context(), s.Views.Snapshot, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
 	f.Fuzz(func(t *testing.T, path string) {
-		lists.ItemID(path)
+		itemID(t, path)
 		if lists.IsPage(path) && !lists.MayBePage(path) {
 			t.Errorf("%q is a page, and cannot be one", path)
 		}
 		id := strings.ToValidUTF8(path, "") + "x"
 		for suffix := range mediaTypes {
 			address := "/items/" + url.PathEscape(id) + suffix
-			if got := lists.ItemID(address); got != id || lists.IsPage(address) != (suffix == "") {
+			if got := itemID(t, address); got != id || lists.IsPage(address) != (suffix == "") {
 				t.Errorf("the id at %s is %q, want %q", address, got, id)
 			}
-			if escaped := strings.ReplaceAll(address, ".", "%2E"); lists.ItemID(escaped) != id {
-				t.Errorf("the id at %s is %q, want %q", escaped, lists.ItemID(escaped), id)
+			if escaped := strings.ReplaceAll(address, ".", "%2E"); itemID(t, escaped) != id {
+				t.Errorf("the id at %s is %q, want %q", escaped, itemID(t, escaped), id)
 			}
 		}
 	})

@@ -24,7 +24,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	case parts[0] == "sitemap.xml":
 		return l.sitemap(r)
 	}
-	to, err := l.read(ctx, r.Planning, parts)
+	to, err := l.read(ctx, r.Planning.Guess, parts)
 	if err != nil {
 		return p, err
 	}
