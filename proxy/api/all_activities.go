@@ -20,7 +20,7 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	list := e.activitiesOf(r, e.query.Filter(p, "projects"))
 	if kind := p.Text("type"); kind != "" {
 		list.filter = filter.And(list.filter, filter.OneOf("type", kind).As("type"))
-		list.names = named{"type", "type", kind}
+		list.value = parameterValue{"type", "type", kind}
 	}
 	user, page, path := p.Text("user"), p.Text("page"), strings.TrimSpace(p.Text("path"))
 	p.MarkUnknown("page", page, "all-activities", "my-activities", "portal")

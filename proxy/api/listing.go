@@ -30,12 +30,12 @@ type listing struct {
 	prepared string   // the fragment that is the whole row; empty if there is none
 	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
-	// names is a value of a parameter that selects rows at a path. If no row has it, the answer says so.
-	names named
+	// value is the one by which a parameter selects rows. If no row has it, the answer says so.
+	value parameterValue
 }
 
-// named is the value of a parameter. The zero named is none.
-type named struct{ param, path, value string }
+// parameterValue is the value of a parameter that selects rows at a path. The zero one is none.
+type parameterValue struct{ param, path, value string }
 
 type rowFunc func(dst []byte, row index.Row) []byte
 
@@ -55,8 +55,8 @@ type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Sel
 // planOf is plan for a body that is also made from other views, which the caller adds to the plan.
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
-	if l.names.value != "" { // the answer reports it
-		query += "\x00" + l.names.param + strconv.Quote(l.names.value)
+	if l.value.value != "" { // the answer reports it
+		query += "\x00" + l.value.param + strconv.Quote(l.value.value)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 		selected, err := s.Own().SelectTraced(ctx, l.filter)
@@ -67,7 +67,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		if rows, resident := s.Own().Resident(); err == nil && resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 			if selected.Count() == 0 && l.restricted == "" {
-				b.Ignored, err = l.names.unknown(ctx, s.Own())
+				b.Ignored, err = l.value.unknown(ctx, s.Own())
 			}
 		}
 		return b, err
@@ -80,11 +80,11 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 
 // unknown returns the value in the form for Vitrine-Ignored if no row of a snapshot in memory has it, with the nearest
 // that some row has. The rows are without the fields that are hidden from the caller.
-func (n named) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
-	if n.value == "" {
+func (v parameterValue) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
+	if v.value == "" {
 		return "", nil
 	}
-	there, err := s.Select(ctx, filter.OneOf(n.path, n.value))
+	there, err := s.Select(ctx, filter.OneOf(v.path, v.value))
 	if err != nil || there.Count() > 0 {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (n named) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := every.Facets(ctx, index.FacetsAt(n.path))
+	found, err := every.Facets(ctx, index.FacetsAt(v.path))
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +100,7 @@ func (n named) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
 	for _, group := range found[0][:min(len(found[0]), mostNear)] {
 		known = append(known, display.Text(group.Value))
 	}
-	u := query.Unknown{Param: n.param, Value: n.value, Near: similar.Near(n.value, known)}
+	u := query.Unknown{Param: v.param, Value: v.value, Near: similar.Near(v.value, known)}
 	return query.IgnoredValues([]query.Unknown{u}), nil
 }
 

@@ -25,7 +25,7 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 	}
 	in := e.translator(r.Params)
 	list := e.activitiesOf(r, filter.OneOf("spectrum.display_name", name))
-	list.names = named{"spectrum", "spectrum.display_name", name}
+	list.value = parameterValue{"spectrum", "spectrum.display_name", name}
 	form := "spectrum-activities" + in.key()
 	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		entries, texts, err := spectrumEntries(ctx, selected, name, in)
