@@ -77,7 +77,7 @@ var mayImport = map[string]string{
 
 	"proxy/lists/element":   "",
 	"proxy/proxytest":       "proxy cache rules configs", // only tests import it
-	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts cache rules",
+	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts proxy/query cache rules",
 
 	"proxy/proxytest/osiristest": "", // only tests import it, also those of cache
 }

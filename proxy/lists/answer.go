@@ -15,6 +15,7 @@ import (
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/lists/texts"
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -37,7 +38,7 @@ type answer struct {
 	count     int      // number of records
 	entries   int      // number of entries: a record has one in each of its groups
 	pages     int
-	unknown   []selection.Unknown // values of the request that no public record has
+	unknown   []query.Unknown // values of the request that no public record has
 }
 
 type build = func(context.Context, *answer) (*response.Body, error)

@@ -47,7 +47,7 @@ func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*a
 
 // resolve returns the listing with values in place of labels, or the same one if it has no labels, and the values of
 // the request that no public record has. Those of the configuration are not the client's.
-func (l *listing) resolve(ctx context.Context, s response.Snapshots) (*listing, []selection.Unknown, error) {
+func (l *listing) resolve(ctx context.Context, s response.Snapshots) (*listing, []query.Unknown, error) {
 	snap, err := s.Of(l.def.View)
 	if err != nil {
 		return nil, nil, err
@@ -82,13 +82,7 @@ func (l *Lists) fixed(ctx context.Context, snap *view.Snapshot, q selection.Ques
 }
 
 // ignored lists the unknown values in the form for Vitrine-Ignored.
-func (a *answer) ignored() string {
-	all := make([]query.Unknown, len(a.unknown))
-	for i, u := range a.unknown {
-		all[i] = query.Unknown(u)
-	}
-	return query.IgnoredValues(all)
-}
+func (a *answer) ignored() string { return query.IgnoredValues(a.unknown) }
 
 // mostNotes bounds the unknown values that a page names.
 const mostNotes = 8

@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules/display"
+	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
@@ -37,24 +38,30 @@ func (v *Values) read(ctx context.Context, snap *view.Snapshot, name string) (*t
 	if len(found[0]) > mostTabled {
 		return &table{}, nil
 	}
-	t := &table{values: map[string]bool{}, keys: map[string][]string{}, labels: map[string][]string{}}
+	t := &table{
+		values: map[string]bool{}, keys: map[string][]string{}, labels: map[string][]string{},
+		commas: map[string]bool{}, keywords: name == params.Keyword,
+	}
 	for _, group := range found[0] {
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return nil, err
 		}
-		t.enter(name, display.Text(group.Value), group.Sample)
+		t.enter(name, strings.Clone(display.Text(group.Value)), group.Sample)
 	}
 	v.addTypes(t, snap.Meta().View, name)
-	if len(t.words) > mostCompared {
-		t.words = nil
-	}
-	return t, nil
+	err = fair.Sort(ctx, t.phrases, strings.Compare)
+	t.phrases = slices.Compact(t.phrases)
+	return t, err
 }
 
-// enter adds a value with the names that the mark of a row has for it.
+// enter adds a value with the names that the mark of a row has for it. It copies texts of the row, because the table
+// may outlive the snapshot.
 func (t *table) enter(name, value string, row bson.Raw) {
-	t.values[value], t.words = true, append(t.words, value)
+	t.values[value] = true
+	t.suggest(value)
+	t.phrase(value)
 	if name == params.Keyword { // compared by keyword.Key, which tells C++ from C
+		t.phrase(raw.StringField(Known(mark.Of(row), name, value), "name"))
 		return
 	}
 	add(t.keys, value, value)
@@ -63,16 +70,17 @@ func (t *table) enter(name, value string, row bson.Raw) {
 	}
 	one := Known(mark.Of(row), name, value)
 	if orcid := raw.StringField(one, "orcid"); orcid != "" {
-		t.values[orcid] = true
+		t.values[strings.Clone(orcid)] = true
 	}
 	for _, field := range []string{"name", "name_de", "title"} {
-		text := raw.StringField(one, field)
+		text := strings.Clone(raw.StringField(one, field))
 		if text == "" {
 			continue
 		}
 		t.label(text, value)
 		if name == params.Person {
 			add(t.labels, spoken(text), value)
+			t.phrase(spoken(text))
 		}
 	}
 }
@@ -80,8 +88,28 @@ func (t *table) enter(name, value string, row bson.Raw) {
 // label adds a label of a value.
 func (t *table) label(text, value string) {
 	add(t.labels, text, value)
+	t.phrase(text)
 	if text != value {
-		t.words = append(t.words, text)
+		t.suggest(text)
+	}
+}
+
+// suggest adds a word that may be suggested, unless there are many, or it is long.
+func (t *table) suggest(word string) {
+	if len(t.words) < mostWords && len(word) <= longestWord {
+		t.words = append(t.words, word)
+	}
+}
+
+// phrase adds a text that requests may write in several parts.
+func (t *table) phrase(text string) {
+	key := fold.Key(text)
+	if strings.Count(key, " ") < 2 { // one word
+		return
+	}
+	t.phrases = append(t.phrases, key)
+	if strings.Contains(text, ",") {
+		t.commas[key] = true
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 // that was last requested. The zero value has none. It is safe for concurrent use.
 type Tables[T any] struct {
 	mu   sync.Mutex               // guards made
-	made map[[2]string]*shared[T] // by view and name
+	made map[[2]string]*entry[T] // by view and name
 }
 
-// shared is a table that one request makes and others wait for.
-type shared[T any] struct {
+// entry is a table that one request makes and others wait for.
+type entry[T any] struct {
 	of    edition
 	ended chan struct{} // closed when table is set, or the request has failed
 	table *T            // nil after a failure
@@ -29,6 +29,11 @@ type edition struct {
 	published  int64
 }
 
+// after reports whether a snapshot was published after another one. Those of different epochs have no order.
+func (e edition) after(other edition) bool {
+	return e.epoch == other.epoch && e.generation > other.generation
+}
+
 // Of returns the table of a name in a snapshot, which read makes and which is not nil. One request makes it in its
 // turn; concurrent requests wait without theirs, and one of them makes it if that request leaves.
 func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, read func() (*T, error)) (*T, error) {
@@ -38,12 +43,16 @@ func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, re
 	for {
 		t.mu.Lock()
 		s := t.made[key]
+		if s != nil && s.of.after(of) { // a request that began before the newer snapshot: do not replace its table
+			t.mu.Unlock()
+			return read()
+		}
 		makes := s == nil || s.of != of
 		if makes {
 			if t.made == nil {
-				t.made = map[[2]string]*shared[T]{}
+				t.made = map[[2]string]*entry[T]{}
 			}
-			s = &shared[T]{of: of, ended: make(chan struct{})}
+			s = &entry[T]{of: of, ended: make(chan struct{})}
 			t.made[key] = s
 		}
 		t.mu.Unlock()
@@ -64,7 +73,7 @@ func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, re
 }
 
 // make makes a table for all requests that wait for s.
-func (t *Tables[T]) make(ctx context.Context, key [2]string, s *shared[T], read func() (*T, error)) (*T, error) {
+func (t *Tables[T]) make(ctx context.Context, key [2]string, s *entry[T], read func() (*T, error)) (*T, error) {
 	defer fair.TurnOf(ctx).Share()()
 	defer func() {
 		if s.table == nil {

@@ -7,6 +7,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/query"
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
@@ -18,7 +19,7 @@ import (
 //
 //	unit=Moth Ecology     unit=MOTH                 a label in any language, compared by fold.Key
 //	type=LECTURE          type=lecture              a value wins over a label
-//	person=Moe, Anna      person=amoe,moe2          several values have the label; its comma separated two texts
+//	person=Moe, Anna      person=amoe,moe2          several values have the label; its comma separates two texts
 //	unit=MOHT             unit=MOHT, unknown        selects nothing
 //
 // What it knows of a view it reads once for each snapshot, when the first request needs it.
@@ -34,14 +35,8 @@ func NewValues(labels label.Sets, public *filter.Filter) *Values {
 	return &Values{labels: labels, public: public}
 }
 
-// Unknown is a value that no public row has.
-type Unknown struct {
-	Param, Value string
-	Near         string // the nearest value or label that some row has; empty if none is near
-}
-
-// mostNear bounds the unknown values of a query for which Resolve looks for a near one.
-const mostNear = 8
+// mostSuggested bounds the unknown values of a query for which Resolve looks for a near one.
+const mostSuggested = 3
 
 // labelled are the filters whose values Resolve looks up, each with the parameters that have them.
 var labelled = func() (all [][]string) {
@@ -70,10 +65,10 @@ func Compares(queries ...params.Query) (compares, uncertain bool) {
 }
 
 // Resolve returns a query with the values that rows of a snapshot have in place of their labels, and the values that no
-// row has, which stay. It returns the query itself if it has no labels.
+// public row has, which stay, each with the nearest value or label that some row has. It returns the query itself if it has no labels.
 func (v *Values) Resolve(
 	ctx context.Context, snap *view.Snapshot, q params.Query,
-) (resolved params.Query, unknown []Unknown, err error) {
+) (resolved params.Query, unknown []query.Unknown, err error) {
 	resolved = q
 	for _, names := range labelled {
 		for _, name := range names {
@@ -89,8 +84,8 @@ func (v *Values) Resolve(
 				resolved = resolved.With(name, values...)
 			}
 			for _, value := range strange {
-				one := Unknown{Param: name, Value: value}
-				if len(unknown) < mostNear {
+				one := query.Unknown{Param: name, Value: value}
+				if len(unknown) < mostSuggested {
 					if one.Near, err = t.near(ctx, value); err != nil {
 						return nil, nil, err
 					}
@@ -142,11 +137,16 @@ type table struct {
 	values map[string]bool
 	keys   map[string][]string // values by their own key
 	labels map[string][]string // values by the key of a label
-	words  []string            // values and labels, to suggest one; none if they are too many
+	words  []string            // values and labels, to suggest one
+
+	phrases  []string        // the fold.Key of each value or label of several words, sorted
+	commas   map[string]bool // the phrases that are written with a comma
+	keywords bool            // values are compared by keyword.Key
 }
 
-// Bounds of a table: its values, beyond which it is zero, and the words with which it compares an unknown text.
-const mostTabled, mostCompared = 50_000, 20_000
+// Bounds of a table: its values, beyond which it is zero; the words with which it compares an unknown text; and the
+// bytes of such a word.
+const mostTabled, mostWords, longestWord = 50_000, 5_000, 100
 
 // add adds a text that stands for a value.
 func add(to map[string][]string, text, value string) {
@@ -170,49 +170,28 @@ func (t *table) of(text string) []string {
 
 // resolve returns the values for which texts stand, sorted, and with them the texts that are unknown.
 func (t *table) resolve(texts []string) (values, unknown []string) {
-	for _, text := range texts {
-		if found := t.of(text); len(found) > 0 {
-			values = append(values, found...)
-		} else {
-			unknown = append(unknown, text)
+	found := make([][]string, len(texts))
+	for i, text := range texts {
+		found[i] = t.of(text)
+	}
+	values, used := t.joined(texts, found)
+	for i, text := range texts {
+		switch {
+		case used[i]:
+		case len(found[i]) > 0:
+			values = append(values, found[i]...)
+		default:
+			values, unknown = append(values, text), append(unknown, text)
 		}
 	}
-	joined, unknown := t.joined(unknown)
-	values = slices.Concat(values, joined, unknown)
 	slices.Sort(values)
 	return slices.Compact(values), unknown
 }
 
-// mostJoined bounds the unknown texts that joined puts together.
-const mostJoined = 16
-
-// joined returns the values for which two texts stand together, because their label has a comma, such as the name of a
-// person, and the other texts. The values of a parameter are sorted, so that either text may be the first.
-func (t *table) joined(texts []string) (values, others []string) {
-	if len(texts) > mostJoined {
-		return nil, texts
-	}
-	for len(texts) > 0 {
-		first, rest := texts[0], texts[1:]
-		var found []string
-		at := slices.IndexFunc(rest, func(other string) bool {
-			if found = t.labels[fold.Key(first+", "+other)]; len(found) == 0 {
-				found = t.labels[fold.Key(other+", "+first)]
-			}
-			return len(found) > 0
-		})
-		if texts = rest; at < 0 {
-			others = append(others, first)
-			continue
-		}
-		values, texts = append(values, found...), slices.Delete(slices.Clone(rest), at, at+1)
-	}
-	return values, others
-}
-
-// near returns the value or label that is nearest to an unknown text, or "".
+// near returns the value or label that is nearest to an unknown text, or "". It checks its turn often, because a
+// comparison takes time with the square of a text.
 func (t *table) near(ctx context.Context, text string) (best string, err error) {
-	for words := range slices.Chunk(t.words, 256) {
+	for words := range slices.Chunk(t.words, 16) {
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return "", err
 		}
