@@ -65,7 +65,8 @@ func Compares(queries ...params.Query) (compares, uncertain bool) {
 }
 
 // Resolve returns a query with the values that rows of a snapshot have in place of their labels, and the values that no
-// public row has, which stay, each with the nearest value or label that some row has. It returns the query itself if it has no labels.
+// public row has, which stay, each with the nearest value or label that some row has. It returns the query itself if it
+// has no labels.
 func (v *Values) Resolve(
 	ctx context.Context, snap *view.Snapshot, q params.Query,
 ) (resolved params.Query, unknown []query.Unknown, err error) {
