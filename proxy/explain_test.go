@@ -315,8 +315,8 @@ func (x *explaining) publish(flips []flip, changed map[string]bson.Raw) {
 	}
 }
 
-// TestExplainItem: the record in question of an item's path is the one that the request reads it as: of several ways the
-// longest id that a public record has, or else the shortest.
+// TestExplainItem: the record in question of an item's path is the one that the request reads it as: of several ways
+// the longest id that a public record has, or else the shortest.
 func TestExplainItem(t *testing.T) {
 	const work = `"type":"publication","subtype":"article","title":"T","year":2021`
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
@@ -348,7 +348,7 @@ func TestExplainItem(t *testing.T) {
 			t.Fatalf("%s: %v %s", path, err, res.Body)
 		}
 		in := want.reason == "selected"
-		if e.Record.ID != want.id || e.Record.Reason != want.reason || e.Record.InAnswer != in || (e.Error == "") != in {
+		if r := e.Record; r.ID != want.id || r.Reason != want.reason || r.InAnswer != in || (e.Error == "") != in {
 			t.Errorf("%s: %+v, error %q, want %+v", path, e.Record, e.Error, want)
 		}
 		if in && e.Selected.Rows != 1 {

@@ -103,7 +103,8 @@ func TestPurgedByNotice(t *testing.T) {
 		not    string
 	}{
 		{func() { publish(notice) }, "id-notice", []string{"id-work", "unit-BIRD"}, "id-other"},
-		{func() { publish(strings.Replace(notice, "Notice", "Note", 1)) }, "id-notice", []string{"id-work"}, "id-other"},
+		{func() { publish(strings.Replace(notice, "Notice", "Note", 1)) }, "id-notice", []string{"id-work"},
+			"id-other"},
 		{func() { publish(`{"_id":"work","type":"publication","title":"Owl","doi":"10.5555/Owls"}`) }, "id-work",
 			[]string{"id-notice", "unit-BIRD"}, "id-other"},
 		{func() { publish(strings.Replace(notice, "https://doi.org/10.5555/OWLS", "other", 1)) }, "id-notice",

@@ -19,8 +19,9 @@ var valueReaders = map[string][]string{
 	"vitrine/rules/identifier": {"DOIAddress", "DOI", "DOIKey", "FindORCID", "FindNumber", "FindPMID"},
 	"vitrine/rules/keyword":    {"Key"},  // for a parameter
 	"vitrine/rules/display":    {"Text"}, // of a value counted in marks
-	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "WordOfORCID", "WordOfPMID", "View", "Badges", "Paragraphs", "Persons",
-		"Notice", "ORCIDPage", "Meta", "AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
+	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "WordOfORCID", "WordOfPMID", "View", "Badges",
+		"Paragraphs", "Persons", "Notice", "ArticleNumber", "ORCIDPage", "Meta",
+		"AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
 }
 
 // rowFields are the fields of rows that lists read, beside their marks.

@@ -38,15 +38,16 @@ func TestIgnoredIsTold(t *testing.T) {
 		"/api/activities?%C3%BC%0D%0A=1":                          "%C3%BC%0D%0A",
 		"/api/all-activities?page=my-activites":                   "page=my-activites (did you mean page=my-activities?)",
 		"/api/all-activities?limit=1":                             "limit",
-		"/api/all-activities?type=publicaton":                     "type=publicaton (no record has it; did you mean publication?)",
-		"/api/all-activities?type=xyz-xyz-xyz":                    "type=xyz-xyz-xyz (no record has it)",
-		"/api/all-activities?type=publication&filter[year]=1700":  "",
-		"/api/spectrum-activities?spectrum=xyz-xyz-xyz":           "spectrum=xyz-xyz-xyz (no record has it)",
-		"/api/html?json={}&lang=de":                               "json, lang",
-		"/api/search/activities?aggregate_function=sum":           "aggregate_function",
-		"/api/events?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1&j=1":     "a, b, c, d, e, f, g, h, and 2 more",
-		"/api/citation-index?usr=x":                               "usr (did you mean user?)",
-		"/api/users/ada?limit=1":                                  "limit",
+		"/api/all-activities?type=publicaton": "" +
+			"type=publicaton (no record has it; did you mean publication?)",
+		"/api/all-activities?type=xyz-xyz-xyz":                   "type=xyz-xyz-xyz (no record has it)",
+		"/api/all-activities?type=publication&filter[year]=1700": "",
+		"/api/spectrum-activities?spectrum=xyz-xyz-xyz":          "spectrum=xyz-xyz-xyz (no record has it)",
+		"/api/html?json={}&lang=de":                              "json, lang",
+		"/api/search/activities?aggregate_function=sum":          "aggregate_function",
+		"/api/events?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1&j=1":    "a, b, c, d, e, f, g, h, and 2 more",
+		"/api/citation-index?usr=x":                              "usr (did you mean user?)",
+		"/api/users/ada?limit=1":                                 "limit",
 	} {
 		for _, prefer := range []string{"return=minimal", `Handling="strict"; x`} {
 			res := s.Get(target, "Prefer", prefer)

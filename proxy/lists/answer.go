@@ -216,7 +216,8 @@ func (a *answer) absent(ctx context.Context) error {
 		case len(found) == 1:
 			address := a.lists.o.BaseURL + listPath(kind, found[0])
 			other, err := values.Named(ctx, snaps, kind, found[0]+way.suffix)
-			if err == nil && !slices.Contains(other, found[0]+way.suffix) { // or else the address is that of another list
+			// Another id may end like the format.
+			if err == nil && !slices.Contains(other, found[0]+way.suffix) {
 				address += way.suffix
 			}
 			return cmp.Or[error](err, &Moved{address})

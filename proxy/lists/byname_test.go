@@ -13,7 +13,8 @@ var namedRecords = map[string][]string{
 		`{"_id":"one","type":"publication","title":"Xyzzy one","year":2021,"units":["R/D"],"projects":["DFG 123/4-1"],
 			"authors":[{"last":"Łąka","first":"Zoë Ann","user":"zlaka"}],
 			"catalog":{"topics":[{"id":"T1","name":"Dim Light"}]}}`,
-		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,"units":["TWIN1","TWIN2","web.bib","web","A-B","OWL"],
+		`{"_id":"two","type":"publication","title":"Xyzzy two","year":2022,
+			"units":["TWIN1","TWIN2","web.bib","web","A-B","OWL"],
 			"authors":[{"last":"Doe","first":"Jo","user":"jdoe"},{"last":"Doe","first":"Jo","user":"jdoe2"}]}`,
 	},
 	"persons": {

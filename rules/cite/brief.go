@@ -127,8 +127,8 @@ func addresses(n *notice.Notice) [3]*string { return [...]*string{&n.DOI, &n.URL
 func (it *Item) texts() [20]*string {
 	return [...]*string{
 		&it.Text, &it.Name, &it.Container, &it.Series, &it.Volume, &it.Issue, &it.Pages, &it.Publisher, &it.Place,
-		&it.Edition, &it.Event, &it.Degree, &it.Version, &it.Number, &it.EID, &it.Status, &it.Language, &it.Abstract, &it.Funder,
-		&it.Grant,
+		&it.Edition, &it.Event, &it.Degree, &it.Version, &it.Number, &it.EID, &it.Status, &it.Language, &it.Abstract,
+		&it.Funder, &it.Grant,
 	}
 }
 

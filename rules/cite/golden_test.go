@@ -92,8 +92,8 @@ func TestWords(t *testing.T) {
 	})
 	assert.Equal(t, []string{"Moths & Noctua pronuba in H2O"}, titles)
 	assert.Equal(t, []string{
-		"Zofia", "Wójtowicz", "orcid0000000218250097", "Ann", "van den Akker", "orcid0000000218250097", "Moth & Blossom",
-		"2021", "97109977, 97212237", "30000000", "pmid30000000"}, others)
+		"Zofia", "Wójtowicz", "orcid0000000218250097", "Ann", "van den Akker", "orcid0000000218250097",
+		"Moth & Blossom", "2021", "97109977, 97212237", "30000000", "pmid30000000"}, others)
 }
 
 func TestLoad(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 )
 
 // Read reads a row into an item and reuses the item's slices. It decodes the item in the row's mark. If the row is not
-// public, or its mark has no item by the same rules or a damaged one, or the item was too large, it makes the item anew.
+// public, or its mark has no item by the same rules or a damaged one, or the item was too large, it makes the item
+// anew.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
 	if about := mark.Of(row); !m.decode(row, about, it) {
 		m.Make(row, about, it)

@@ -32,7 +32,9 @@ var (
 // fields adds the fields of the builder: the main ones, and more.
 func (d *pageData) fields(all []Field) {
 	for _, f := range all {
-		one := formField{Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any")}
+		one := formField{
+			Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any"),
+		}
 		base, excluded := strings.CutPrefix(f.Name, "not.")
 		if excluded {
 			one.Label = d.T("not") + d.T(base)

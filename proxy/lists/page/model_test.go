@@ -124,7 +124,8 @@ func hostileList() *page.List {
 
 func persons() []page.Author {
 	return []page.Author{
-		{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"},
+		{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"},
+		{Name: "Małecki, Dariusz"},
 	}
 }
 
@@ -148,7 +149,8 @@ func hostileRecord() *page.Record {
 	r := plainRecord()
 	r.Title, r.Self, r.Canonical = hostile+long, base+"/items/"+hostile, base+"/"+hostile
 	r.Abstract, r.BibTeX = markup.Paragraphs(markup.Escape(hostile)+"<p>"+long), hostile+long
-	r.People = []page.Role{{Name: hostile, Persons: []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}}}
+	person := page.Author{Name: hostile, Href: "javascript:x()", ORCID: hostile}
+	r.People = []page.Role{{Name: hostile, Persons: []page.Author{person}}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
 	r.Item = hostileList().Items[0]
 	r.JSONLD = []byte(`{"name":"</script><script>alert(1)</script>"}`)
@@ -195,7 +197,8 @@ func documents() map[string][]byte {
 	wide.Items[0].HTML = folded
 	many := plainRecord()
 	many.Item.HTML, many.People = folded, []page.Role{
-		{Name: "authors", Persons: slices.Repeat(persons(), 30)}, {Name: "supervisors", Persons: slices.Repeat(persons(), 11)},
+		{Name: "authors", Persons: slices.Repeat(persons(), 30)},
+		{Name: "supervisors", Persons: slices.Repeat(persons(), 11)},
 	}
 	nested := plainList()
 	for i := range nested.Items {

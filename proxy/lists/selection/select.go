@@ -87,8 +87,8 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	return nil
 }
 
-// termsOf returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete: many
-// numbers begin with the digits of others.
+// termsOf returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete:
+// many numbers begin with the digits of others.
 func termsOf(words string) []string {
 	if orcid := identifier.FindORCID(words); orcid != "" {
 		return []string{cite.WordOfORCID(orcid), ""}

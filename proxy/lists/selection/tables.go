@@ -11,7 +11,7 @@ import (
 // Tables keeps what requests read of whole snapshots: tables by the view and a name, each of the snapshot of its view
 // that was last requested. The zero value has none. It is safe for concurrent use.
 type Tables[T any] struct {
-	mu   sync.Mutex               // guards made
+	mu   sync.Mutex              // guards made
 	made map[[2]string]*entry[T] // by view and name
 }
 
