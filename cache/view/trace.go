@@ -63,8 +63,8 @@ func (t *Trace) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// Forget begins the trace in a context again, if there is one, for an answer that selects anew.
-func Forget(ctx context.Context) {
+// ResetTrace empties the trace in a context, if there is one, for an answer that selects anew.
+func ResetTrace(ctx context.Context) {
 	if t := traceOf(ctx); t != nil {
 		t.Views, t.Selected = nil, nil
 	}

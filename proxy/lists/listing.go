@@ -11,10 +11,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
@@ -148,9 +150,14 @@ func (l *Lists) has(ctx context.Context, of snapshotOf, parts []string, ids ...s
 			if err != nil {
 				return false, err
 			}
-			if may, err := l.mayEndAlike(ctx, snap, s); err != nil {
-				return false, err
-			} else if !may {
+			if _, resident := snap.Resident(); !resident { // which has no index for ids
+				known, err := l.endsAlike(ctx, snap, s)
+				if err != nil {
+					return false, err
+				}
+				if slices.ContainsFunc(ids, func(id string) bool { return (*known)[id] }) {
+					return true, nil
+				}
 				continue
 			}
 			if row, err := snap.First(ctx, filter.And(l.public, s.among(ids...))); row != nil || err != nil {
@@ -174,14 +181,23 @@ func (s subject) among(ids ...string) *filter.Filter {
 	return filter.Or(anywhere...)
 }
 
-// mayEndAlike reports whether a public row of a view may have an id of a kind that ends like a format. A view in the
-// store, which has no index for ids, is asked only once, since it keeps counts: few institutes have such ids.
-func (l *Lists) mayEndAlike(ctx context.Context, snap *view.Snapshot, s subject) (bool, error) {
-	if _, resident := snap.Resident(); resident {
-		return true, nil
-	}
-	found, err := snap.Select(ctx, filter.And(l.public, l.alike[s.name]))
-	return err == nil && found.Count() > 0, err
+// endsAlike returns the ids of a kind that end like a format and that public rows of a view have. They are read once
+// for each snapshot: few institutes have such ids.
+func (l *Lists) endsAlike(ctx context.Context, snap *view.Snapshot, s subject) (*map[string]bool, error) {
+	return l.endings.Of(ctx, snap, s.name, func() (*map[string]bool, error) {
+		selected, err := snap.SelectUncounted(ctx, filter.And(l.public, l.alike[s.name]))
+		if err != nil {
+			return nil, err
+		}
+		found, err := selected.Facets(ctx, index.FacetsAt(s.paths...), s.paths...)
+		known := map[string]bool{}
+		for _, group := range slices.Concat(found...) {
+			if id := display.Text(group.Value); len(readings(id)) > 1 {
+				known[strings.Clone(id)] = true
+			}
+		}
+		return &known, err
+	})
 }
 
 // alikeOf returns filters, by kinds of subjects, for rows with an id that ends like a format.

@@ -103,10 +103,12 @@ type Lists struct {
 	public *filter.Filter            // selects the rows that lists show
 	lists  []listing                 // the configured lists, then the lists of whole views
 	policy string                    // the Content-Security-Policy of pages
-	alike  map[string]*filter.Filter // see mayEndAlike
+	alike  map[string]*filter.Filter // see alikeOf
 	values *selection.Values
 	said   selection.Tables[said]
-	guide  func() []byte
+	// endings has ids that end like formats, by kinds of subjects; see endsAlike.
+	endings selection.Tables[map[string]bool]
+	guide   func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
 }

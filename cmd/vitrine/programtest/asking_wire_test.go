@@ -143,7 +143,9 @@ func TestCommandsOfLists(t *testing.T) {
 		return status, body, seen.take()
 	}
 	ask("/lists/activities.html?limit=1&not.person=first") // what all lists need once
-	ask("/lists/activities.json?facets=year&limit=1&not.person=first")
+	for _, list := range []string{"activities", "unit/MOTH", "person/ssandman"} {
+		ask("/lists/" + list + ".json?facets=year&limit=1&not.person=first")
+	}
 	count := func(form, path string) {
 		status, body, commands := ask(path)
 		t.Logf("count: %d commands for a new list by %s", len(commands), form)
