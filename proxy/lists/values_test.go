@@ -163,8 +163,8 @@ func TestUnknownValues(t *testing.T) {
 		for i, c := range []struct{ query, ignored, same string }{
 			{"unit=MOHT", "unit=MOHT (no record has it; did you mean MOTH?)", "unit=MOHT"},
 			{"unit=MOHT,MOTH", "unit=MOHT (no record has it; did you mean MOTH?)", "unit=MOTH"},
-			{"not.unit=XXXXXXX", "not.unit=XXXXXXX (no record has it)", ""},
-			{"and.unit=XXXXXXX", "and.unit=XXXXXXX (no record has it)", "and.unit=XXXXXXX"},
+			{"not.unit=Quuxquux", "not.unit=Quuxquux (no record has it)", ""},
+			{"and.unit=Quuxquux", "and.unit=Quuxquux (no record has it)", "and.unit=Quuxquux"},
 			{"unit=Secret", "unit=Secret (no record has it)", "unit=Secret"},
 			{"person=hidden", "person=hidden (no record has it)", "person=hidden"},
 			{"person=Hugo Hidden", "person=Hugo+Hidden (no record has it)", "person=Hugo Hidden"},

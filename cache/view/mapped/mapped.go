@@ -58,8 +58,8 @@ func (f *Files) Bytes() int64 {
 }
 
 // In returns a Files.Create that makes its files in a folder. A file has a name for a moment, which is one of an
-// unfinished file of package snapfile: so the next process in the folder removes it if this one is killed meanwhile, and
-// may do so before this one does.
+// unfinished file of package snapfile: so the next process in the folder removes it if this one is killed
+// meanwhile, and may do so before this one does.
 func In(dir string) func() (*os.File, error) {
 	return func() (*os.File, error) {
 		file, err := os.CreateTemp(dir, ".vitrine-*.locked.tmp") // only the owner can read it

@@ -31,8 +31,8 @@ type tempFile struct {
 	lock *os.File // holds the lock until it is closed; nil if there are no locks
 }
 
-// createTemp creates and locks an unfinished file in a folder. Only its owner can read it. Between the two steps another
-// process may take it for abandoned: then createTemp creates a new one.
+// createTemp creates and locks an unfinished file in a folder. Only its owner can read it. Between the two steps
+// another process may take it for abandoned: then createTemp creates a new one.
 func createTemp(dir string) (*tempFile, error) {
 	for {
 		temp, err := os.CreateTemp(dir, lockedPattern)
