@@ -16,9 +16,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// checkScalar checks a value of the setting, or one element of it. The value is not an empty text. Numbers must not be negative.
-// Each word of Setting.Check names an entry in valueChecks or in injected; the text after a colon is its argument.
-// setScalar checks the word "required".
+// checkScalar checks a value of the setting, or one element of it. The value is not an empty text. Numbers must not
+// be negative. Each word of Setting.Check names an entry in valueChecks or in injected; the text after a colon is its
+// argument. setScalar checks the word "required".
 func (s *Setting) checkScalar(v reflect.Value, injected Checks) error {
 	for word := range strings.FieldsSeq(s.Check) {
 		var err error
@@ -80,10 +80,12 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
-	"date": form("a day such as 2027-12-31", parsedBy(func(text string) (time.Time, error) { return time.Parse(time.DateOnly, text) })),
+	"date": form("a day such as 2027-12-31",
+		parsedBy(func(text string) (time.Time, error) { return time.Parse(time.DateOnly, text) })),
 	"digest": func(v reflect.Value, _ string) error {
 		if !digests.MatchString(v.String()) {
-			return errors.New("want 64 small hexadecimal digits, as vitrine key add prints them") // does not quote the value, which may be a key
+			// does not quote the value, which may be a key
+			return errors.New("want 64 small hexadecimal digits, as vitrine key add prints them")
 		}
 		return nil
 	},
@@ -92,12 +94,16 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"address":  form("HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress),
 	"base":     form("a web address such as https://data.example.org without a slash at its end", isBase),
 	"host":     form("a host such as data.example.org, data.example.org:8443 or localhost:*", hosts.MatchString),
-	"link":     form("none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }),
-	"network":  form("an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)),
-	"origin":   form("an origin such as https://www.example.org without a path", isOrigin),
-	"origins":  form("an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }),
-	"pager":    form("a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }),
-	"param":    form("the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
+	"link": form("none, or a web address or a path from the root with {id} in it",
+		func(text string) bool { return text == "none" || isPlace(text, "{id}") }),
+	"network": form("an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)),
+	"origin":  form("an origin such as https://www.example.org without a path", isOrigin),
+	"origins": form("an origin such as https://www.example.org without a path, or *",
+		func(text string) bool { return text == "*" || isOrigin(text) }),
+	"pager": form("a web address or a path from the root with {page} in it",
+		func(text string) bool { return isPlace(text, "{page}") }),
+	"param": form("the name of a parameter, or its beginning and * such as utm_*",
+		regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
 	"endpoint": func(v reflect.Value, _ string) error {
 		if part := placeholder(v.String()); part != "" {
 			return fmt.Errorf("want a path with an id such as /api/users/ada, or the path above for all, "+
@@ -108,11 +114,13 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"collection": form("the name of a view or collection, or date", collections.MatchString),
 	"kept":       func(v reflect.Value, _ string) error { return checkKept(v.String()) },
 	"media":      form("a media type such as application/json", mediaTypes.MatchString),
-	"parameter":  form("the names of parameters, or the word all", regexp.MustCompile(`^([^\s*&=#]+|\*)$`).MatchString),
+	"parameter": form("the names of parameters, or the word all",
+		regexp.MustCompile(`^([^\s*&=#]+|\*)$`).MatchString),
 	"prefix": form("a path from the root such as /media",
 		func(text string) bool { return strings.HasPrefix(text, "/") }),
 	"path": form("a dotted path such as catalog.topics", func(text string) bool {
-		return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
+		return !slices.ContainsFunc(strings.Split(text, "."),
+			func(part string) bool { return part == "" || part[0] == '$' })
 	}),
 	"template": form("a web address with {id} in it", func(text string) bool {
 		_, ok := webAddress(strings.ReplaceAll(text, "{id}", "T1"))
@@ -144,8 +152,8 @@ func form(want string, matches func(string) bool) func(reflect.Value, string) er
 	}
 }
 
-// slugs matches the names of lists and keys. builtIn are names that a list may not have: those of built-in lists and of
-// folders below /lists.
+// slugs matches the names of lists and keys. builtIn are names that a list may not have: those of built-in lists and
+// of folders below /lists.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
@@ -216,8 +224,8 @@ func isPlace(text, variable string) bool {
 	return ok && strings.Contains(text, variable) && !strings.ContainsAny(filled, " \"<>\\^`{|}")
 }
 
-// webAddress parses the address of a page. ok is false for any other text, and for an address with a user: such settings
-// are shown, most of them to all callers.
+// webAddress parses the address of a page. ok is false for any other text, and for an address with a user: such
+// settings are shown, most of them to all callers.
 func webAddress(text string) (u *url.URL, ok bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil

@@ -27,32 +27,41 @@ func TestChecks(t *testing.T) {
 		bad  map[string]string
 	}{
 		{"listen", ":0 127.0.0.1:8080 [::1]:65535 host.example:1", map[string]string{
-			"": "may not be empty", "8080": address, "host": address, ":http": address, ":65536": address, ":-1": address, "::1:80": address}},
+			"": "may not be empty", "8080": address, "host": address, ":http": address, ":65536": address,
+			":-1": address, "::1:80": address}},
 		{"admin.listen", ":0", map[string]string{"x": address}},
 		{"views.database", "osiris osiris-views_2", map[string]string{
 			"a/b": "the name of a database may not contain '/'", "a.b": "the name of a database may not contain '.'",
 			"a$": "the name of a database may not contain '$'", "a?b": "the name of a database may not contain '?'"}},
 		{"http.trusted_proxies", "10.0.0.1 ::1 10.0.0.0/8 2001:db8::/32 10.0.0.1,::1", map[string]string{
 			"proxy": network, "10.0.0.0/33": network, "10.0.0.1,proxy": network, "10.0.0": network}},
-		{"http.cors.origins", "* https://a.example http://localhost:3000 https://a.example,https://b.example", map[string]string{
-			"a.example": origin, "ftp://a.example": origin, "https://a.example/": origin, "https://a.example?x": origin, "https://": origin, "null": origin}},
+		{"http.cors.origins", "* https://a.example http://localhost:3000 https://a.example,https://b.example",
+			map[string]string{
+				"a.example": origin, "ftp://a.example": origin, "https://a.example/": origin,
+				"https://a.example?x": origin, "https://": origin, "null": origin}},
 		{"citation.url", "https://scholar.google.com http://localhost:3000", map[string]string{
-			"*": strings.TrimSuffix(origin, ", or *"), "https://a.example/path": strings.TrimSuffix(origin, ", or *")}},
+			"*":                      strings.TrimSuffix(origin, ", or *"),
+			"https://a.example/path": strings.TrimSuffix(origin, ", or *")}},
 		{"catalog.topics_path", "topics catalog.topics a.0.b", map[string]string{
 			"": "may not be empty", ".a": path, "a.": path, "a..b": path, "a.$b": path, "$a": path}},
 		{"catalog.url", "https://openalex.org/{id} http://h/?id={id}#x", map[string]string{
 			"https://openalex.org/": template, "{id}": template, "ftp://h/{id}": template}},
 		{"auth.session.cookie", "session __Host-a !#$%&'*+.^_`|~", map[string]string{
 			"a b": token, "a;b": token, "a=b": token, "a\tb": token, "ä": token, `"a"`: token}},
-		{"timezone", "UTC Europe/Berlin America/Sao_Paulo", map[string]string{"Mars": zone, "Europe/Berln": zone, "../UTC": zone}},
-		{"language", "en de", map[string]string{"fr": `want en or de, have "fr"`, "EN": `want en or de, have "EN", did you mean en?`, "": "may not be empty"}},
+		{"timezone", "UTC Europe/Berlin America/Sao_Paulo",
+			map[string]string{"Mars": zone, "Europe/Berln": zone, "../UTC": zone}},
+		{"language", "en de", map[string]string{"fr": `want en or de, have "fr"`,
+			"EN": `want en or de, have "EN", did you mean en?`, "": "may not be empty"}},
 		{"preset", "osiris", map[string]string{"osirs": `want osiris, have "osirs", did you mean osiris?`}},
 		{"materialize.full", "@daily @hourly", map[string]string{
-			"TZ=": `schedule "TZ=": malformed`, "60 * * * *": `schedule "60 * * * *": end of range (60) above maximum (59): 60`}},
+			"TZ=":        `schedule "TZ=": malformed`,
+			"60 * * * *": `schedule "60 * * * *": end of range (60) above maximum (59): 60`}},
 		{"materialize.max_shrink", "0 0.5 1 1e-3", map[string]string{
 			"1.01": "want a share from 0 to 1", "-0.1": "may not be negative", "NaN": "want a share from 0 to 1",
 			"Inf": "want a share from 0 to 1", "-Inf": "may not be negative", "half": "want a number"}},
-		{"limits.rate", "0 1 +5 1000000", map[string]string{"-1": "may not be negative, have -1", "1.5": "want a whole number", "1e3": "want a whole number"}},
+		{"limits.rate", "0 1 +5 1000000",
+			map[string]string{"-1": "may not be negative, have -1", "1.5": "want a whole number",
+				"1e3": "want a whole number"}},
 		{"materialize.lease", "1ms 30s 24h", map[string]string{
 			"0": "may not be 0", "-1s": "may not be negative", "24h1ms": "may be at most 24h, have 24h0m0.001s"}},
 		{"mongo.batch", "1", map[string]string{"0": "may not be 0", "": "may not be 0"}},
@@ -60,12 +69,18 @@ func TestChecks(t *testing.T) {
 		{"limits.filter_bytes", "1 1MiB", map[string]string{"0": "may not be 0"}},
 		{"shutdown.grace", "1ms", map[string]string{"0s": "may not be 0"}},
 		{"views.budget", "0 1 8KiB 1.5MB", map[string]string{"8 apples": "want a size such as 512MB or 64KiB"}},
-		{"views.poll", "1ms 2s 1h30m", map[string]string{"0": "may not be 0", "-2s": "may not be negative, have -2s", "2": "want a duration such as 30s or 2h"}},
-		{"compat.formatted_single", "true false 1 0 T", map[string]string{"yes": "want true or false", "on": "want true or false"}},
-		{"store", "bolt://a.db bolt:///a.db mongodb://h/d mongodb+srv://u:p@h/d mongodb://a:1,b:2/d?replicaSet=r", map[string]string{
-			"": "may not be empty", "a.db": store, "http://h/d": store, "bolt://": "names no file", "mongodb:///d": "names no host",
-			"mongodb://h": "names no database", "mongodb://u:p@/d": "names no host", "mongodb://h/?x=1": "names no database",
-			"mongodb://u:p?q@h/d": "write @ among the options", "mongodb://h/a b": "the name of a database may not contain ' '"}},
+		{"views.poll", "1ms 2s 1h30m", map[string]string{"0": "may not be 0", "-2s": "may not be negative, have -2s",
+			"2": "want a duration such as 30s or 2h"}},
+		{"compat.formatted_single", "true false 1 0 T",
+			map[string]string{"yes": "want true or false", "on": "want true or false"}},
+		{"store", "bolt://a.db bolt:///a.db mongodb://h/d mongodb+srv://u:p@h/d mongodb://a:1,b:2/d?replicaSet=r",
+			map[string]string{
+				"": "may not be empty", "a.db": store, "http://h/d": store, "bolt://": "names no file",
+				"mongodb:///d": "names no host",
+				"mongodb://h":  "names no database", "mongodb://u:p@/d": "names no host",
+				"mongodb://h/?x=1":    "names no database",
+				"mongodb://u:p?q@h/d": "write @ among the options",
+				"mongodb://h/a b":     "the name of a database may not contain ' '"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -77,7 +92,8 @@ func TestChecks(t *testing.T) {
 			}
 			for bad, reason := range tt.bad {
 				_, err := Load(Sources{Environ: []string{name + "=" + bad}, Checks: checks})
-				if want := name + ": " + tt.path + ": " + reason; err == nil || !strings.HasPrefix(err.Error(), want) {
+				if want := name + ": " + tt.path + ": " + reason; err == nil ||
+					!strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%q: got %v, want %s", bad, err, want)
 				}
 			}
@@ -89,7 +105,8 @@ func TestChecks(t *testing.T) {
 func TestEmptyTurnsOff(t *testing.T) {
 	for _, s := range settings {
 		c, err := Load(Sources{Environ: []string{s.Env + "="}})
-		if needed := strings.Contains(s.Check, "required") || strings.Contains(s.Check, "positive"); (err != nil) != needed {
+		if needed := strings.Contains(s.Check, "required") ||
+			strings.Contains(s.Check, "positive"); (err != nil) != needed {
 			t.Errorf("%s: %v, want an error: %t", s.Path, err, needed)
 		}
 		v := s.field(&c)
@@ -103,7 +120,8 @@ func TestEmptyTurnsOff(t *testing.T) {
 // TestParseNetwork: a proxy is recognised in whichever form its address is written.
 func TestParseNetwork(t *testing.T) {
 	for text, want := range map[string]string{
-		"10.0.0.1": "10.0.0.1/32", "::ffff:10.0.0.1": "10.0.0.1/32", "10.0.0.0/8": "10.0.0.0/8", "2001:db8::/32": "2001:db8::/32", "::1": "::1/128",
+		"10.0.0.1": "10.0.0.1/32", "::ffff:10.0.0.1": "10.0.0.1/32", "10.0.0.0/8": "10.0.0.0/8",
+		"2001:db8::/32": "2001:db8::/32", "::1": "::1/128",
 	} {
 		if got, err := ParseNetwork(text); err != nil || got.String() != want {
 			t.Errorf("%s: %v, %v, want %s", text, got, err, want)

@@ -2,8 +2,8 @@ package configs
 
 import "time"
 
-// Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each. Unless it
-// says otherwise, an empty or zero value disables the feature.
+// Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each. Unless
+// it says otherwise, an empty or zero value disables the feature.
 type Config struct {
 	Store                              URI
 	Listen, Preset, Timezone, Language string

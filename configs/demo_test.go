@@ -79,9 +79,11 @@ func TestOddities(t *testing.T) {
 		is               func(d bson.M) bool
 	}{
 		{"no rendering yet", "activities", 180, func(d bson.M) bool { return d["rendered"] == nil }},
-		{"script in the title", "activities", 5, func(d bson.M) bool { return strings.Contains(d["title"].(string), "<script>") }},
+		{"script in the title", "activities", 5,
+			func(d bson.M) bool { return strings.Contains(d["title"].(string), "<script>") }},
 		{"script in the rendering", "activities", 1, func(d bson.M) bool {
-			return strings.Contains(rendered(d, "web"), "onerror") && strings.Contains(rendered(d, "web"), "javascript:")
+			return strings.Contains(rendered(d, "web"), "onerror") &&
+				strings.Contains(rendered(d, "web"), "javascript:")
 		}},
 		{"empty title", "activities", 1, func(d bson.M) bool { return d["title"] == "" }},
 		{"no year", "activities", 5, func(d bson.M) bool { _, ok := d["year"]; return !ok }},
@@ -98,9 +100,11 @@ func TestOddities(t *testing.T) {
 		{"affiliated as text", "activities", 2, func(d bson.M) bool { return affiliatedAs(d, "1") }},
 		{"electronic first", "activities", 5, func(d bson.M) bool { return d["epub"] == true }},
 		{"project by name", "activities", 20, func(d bson.M) bool { _, ok := d["projects"].(string); return ok }},
-		{"projects by ID", "activities", 20, func(d bson.M) bool { a, ok := d["projects"].(bson.A); return ok && len(a) > 0 }},
+		{"projects by ID", "activities", 20,
+			func(d bson.M) bool { a, ok := d["projects"].(bson.A); return ok && len(a) > 0 }},
 		{"only PubMed", "activities", 3, func(d bson.M) bool { return d["pubmed"] != nil && d["doi"] == nil }},
-		{"only a link", "activities", 20, func(d bson.M) bool { return d["link"] != nil && d["doi"] == nil && d["pubmed"] == nil }},
+		{"only a link", "activities", 20,
+			func(d bson.M) bool { return d["link"] != nil && d["doi"] == nil && d["pubmed"] == nil }},
 		{"a link that runs a script", "activities", 1, func(d bson.M) bool {
 			link, _ := d["link"].(string)
 			return strings.HasPrefix(link, "javascript:")

@@ -59,7 +59,8 @@ type Error struct {
 // mostReason is the longest path or reason, in bytes: a value that it quotes may be as long as the file.
 const mostReason = 600
 
-// newError returns a mistake. Whatever path and reason quote, credentials and parameters of addresses in them are masked.
+// newError returns a mistake. Whatever path and reason quote, credentials and parameters of addresses in them are
+// masked.
 func newError(place Place, path, reason string) *Error {
 	return &Error{Place: place, Path: quotable(path), Reason: quotable(reason)}
 }
@@ -73,8 +74,8 @@ func quotable(text string) string {
 	return text
 }
 
-// credentials matches what is before the host of a quoted address, and parameters an address and its parameters. An "@"
-// or "?" that was not escaped in a password counts as a part of it.
+// credentials matches what is before the host of a quoted address, and parameters an address and its parameters. An
+// "@" or "?" that was not escaped in a password counts as a part of it.
 var (
 	credentials = regexp.MustCompile(`://(?:[^"\\]|\\.)*@`)
 	parameters  = regexp.MustCompile(`(://[^"?\s]*)\?(?:[^"\\]|\\.)*`)

@@ -45,7 +45,8 @@ func TestMistakesAreSorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(Sources{
-		Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_TIMEZONE=Mars", "VITRINE_LIMITS_RATE=x"}, Flags: flags(t, "--store=x", "--listen=x"),
+		Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_TIMEZONE=Mars", "VITRINE_LIMITS_RATE=x"},
+		Flags:   flags(t, "--store=x", "--listen=x"),
 	})
 	var got []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {

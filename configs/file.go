@@ -49,8 +49,8 @@ func (r *reader) text(place Place, content []byte) {
 // syntaxError splits an error of the YAML parser into line, if there is one, and reason.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section applies a mapping to its settings and to the sections in it. prefix precedes the paths of the settings; path
-// is the mapping's own, empty for the file.
+// section applies a mapping to its settings and to the sections in it. prefix precedes the paths of the settings;
+// path is the mapping's own, empty for the file.
 func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path string, place Place, node *yaml.Node) {
 	node = resolve(node)
 	if node.Tag == "!!null" {
@@ -71,7 +71,8 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 			r.setFromFile(dst, secretFile(settings, prefix, full), strings.TrimSuffix(full, "_file"), place, value)
 		case replacements[full] != "":
 			r.mistake(place, full, removal+replacements[full])
-		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }), slices.ContainsFunc(slices.Collect(maps.Keys(replacements)), inside):
+		case slices.ContainsFunc(settings, func(s Setting) bool { return inside(prefix + s.Path) }),
+			slices.ContainsFunc(slices.Collect(maps.Keys(replacements)), inside):
 			r.section(dst, settings, prefix, full, place, value)
 		default:
 			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(settings, prefix, path)))
@@ -110,7 +111,8 @@ func (r *reader) setFromFile(dst reflect.Value, s *Setting, path string, place P
 }
 
 // eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes.
-func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
+func (r *reader) eachKey(place Place, path string, node *yaml.Node,
+	do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content) && !r.full(); i += 2 {
 		key, at := resolve(node.Content[i]), place.of(node.Content[i])

@@ -24,7 +24,8 @@ func TestCheckFiles(t *testing.T) {
 		if s.Path == "purge.tokens" {
 			entry, path = "front=", path+".front"
 		}
-		for name, reason := range map[string]string{there: "", filepath.Join(dir, "none"): "no such file or directory", dir: "is a directory"} {
+		for name, reason := range map[string]string{there: "",
+			filepath.Join(dir, "none"): "no such file or directory", dir: "is a directory"} {
 			want := ""
 			if reason != "" {
 				want = s.Env + ": " + path + ": " + name + ": " + reason

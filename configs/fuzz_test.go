@@ -42,7 +42,8 @@ func FuzzFile(f *testing.F) {
 
 // FuzzEnvironment does the same for variables, which have their own syntax for lists and maps.
 func FuzzEnvironment(f *testing.F) {
-	for _, seed := range []string{"VITRINE_MATERIALIZE_SCHEDULE=a=b,c", "VITRINE_ACCESS_ROLES==,=", "VITRINE_STORE=mongodb://", "VITRINE_"} {
+	for _, seed := range []string{"VITRINE_MATERIALIZE_SCHEDULE=a=b,c", "VITRINE_ACCESS_ROLES==,=",
+		"VITRINE_STORE=mongodb://", "VITRINE_"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, variable string) {

@@ -19,8 +19,8 @@ import (
 var osirisRules string
 
 var (
-	// collections matches the names of views and collections that a rule may depend on. MongoDB allows more, but those
-	// are more likely a mistake.
+	// collections matches the names of views and collections that a rule may depend on. MongoDB allows more, but
+	// those are more likely a mistake.
 	collections = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,119}$`)
 	// mediaTypes matches media types without parameters (RFC 9110: 8.3.1).
 	mediaTypes = regexp.MustCompile(`^[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+$`)
@@ -119,8 +119,8 @@ func movedAway(routes map[string]string, p string) bool {
 }
 
 // check returns what is wrong with a rule at a dotted path. A warm path that it does not cover would not be kept by
-// its settings. A name in until that is nearly a view's may be that of a collection, but if there is none, the answers
-// never become stale.
+// its settings. A name in until that is nearly a view's may be that of a collection, but if there is none, the
+// answers never become stale.
 func (k *Keep) check(at string, views []string) (found []finding) {
 	if len(k.Paths) > 0 && k.Door() == "" {
 		found = append(found, finding{path: at + ".paths", reason: "these need auth: none, api or portfolio, " +
@@ -148,8 +148,8 @@ func (k *Keep) check(at string, views []string) (found []finding) {
 	return found
 }
 
-// Door returns Auth or, if it is empty, the part of the API with the paths: "api", "portfolio", or "none" for paths of
-// neither. It returns "" if that is not one answer for all paths.
+// Door returns Auth or, if it is empty, the part of the API with the paths: "api", "portfolio", or "none" for paths
+// of neither. It returns "" if that is not one answer for all paths.
 func (k *Keep) Door() string {
 	if k.Auth != "" {
 		return k.Auth

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPresetRules: the preset brings rules only where there is another server, a rule of the operator's replaces all of
-// them, and an empty list turns them off.
+// TestPresetRules: the preset brings rules only where there is another server, a rule of the operator's replaces all
+// of them, and an empty list turns them off.
 func TestPresetRules(t *testing.T) {
 	const server = "upstream:\n  url: http://osiris.internal\n"
 	for _, tt := range []struct {
@@ -108,7 +108,8 @@ func TestCovers(t *testing.T) {
 		pattern, template string
 		want              bool
 	}{
-		{"/portfolio", "/portfolio", true}, {"/portfolio", "/portfolio/x", true}, {"/portfolio", "/portfolios", false},
+		{"/portfolio", "/portfolio", true}, {"/portfolio", "/portfolio/x", true},
+		{"/portfolio", "/portfolios", false},
 		{"/portfolio/", "/portfolio", false}, {"/portfolio/", "/portfolio/x/y", true},
 		{"/p/unit*", "/p/units", true}, {"/p/unit*", "/p/uni", false},
 		{"/p/unit/*", "/p/unit/{groups.id}", true}, {"/p/unit/*", "/p/unit", false},
@@ -125,7 +126,8 @@ func TestCovers(t *testing.T) {
 func TestDoor(t *testing.T) {
 	for paths, want := range map[string]string{
 		"/api": "api", "/api/": "api", "/api/x /api/*/y": "api", "/portfolio/": "portfolio", "/portfolio*": "",
-		"/portal/": "none", "/portal /media": "none", "/portal /api": "", "/": "", "/*/x": "", "/a*": "", "/p": "none",
+		"/portal/": "none", "/portal /media": "none", "/portal /api": "", "/": "", "/*/x": "", "/a*": "",
+		"/p":    "none",
 		"/apis": "none", "/api*": "", "/portfolios/": "none",
 	} {
 		if got := (&Keep{Paths: strings.Fields(paths)}).Door(); got != want {

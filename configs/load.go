@@ -19,8 +19,8 @@ type Sources struct {
 	// Environ is the environment in the form of os.Environ. Variables that do not begin with VITRINE_ are ignored.
 	// VITRINE_CONFIG names a YAML file with settings, unless the flag --config does.
 	Environ []string
-	// Text is the content of a configuration file that counts instead of the file named by Environ or Flags, and TextName
-	// is its name in mistakes. If Text is nil, the named file counts.
+	// Text is the content of a configuration file that counts instead of the file named by Environ or Flags, and
+	// TextName is its name in mistakes. If Text is nil, the named file counts.
 	Text     []byte
 	TextName string
 	Flags    *pflag.FlagSet // parsed flags of AddFlags, of which those count that are set; may be nil
@@ -56,7 +56,8 @@ func Load(s Sources) (Config, error) {
 	mistakes := slices.Concat(r.mistakes, c.contradictions(),
 		c.wrongEndpoints(s.Checks["path"]), c.wrongRules(s.Checks["unkept"]))
 	if s.Demo && c.given("store") {
-		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
+		mistakes = append(mistakes, c.mistake("store",
+			"cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
 	return c, join(mistakes)
 }
@@ -81,17 +82,21 @@ func (c *Config) mistake(path, reason string) *Error {
 // contradictions returns mistakes in combinations of valid values.
 func (c *Config) contradictions() (mistakes []*Error) {
 	if c.HTTP.CORS.Credentials && slices.Contains(c.HTTP.CORS.Origins, "*") {
-		mistakes = append(mistakes, c.mistake("http.cors.credentials", "cannot be true while http.cors.origins has *: any site could act for your visitors"))
+		mistakes = append(mistakes, c.mistake("http.cors.credentials",
+			"cannot be true while http.cors.origins has *: any site could act for your visitors"))
 	}
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		mistakes = append(mistakes, c.mistake("listen", "is the same as admin.listen"))
 	}
 	if len(c.Routes) > 0 && c.Upstream.URL == "" {
-		mistakes = append(mistakes, c.mistake(first("routes", c.Routes), "needs upstream.url, the address of the other server"))
+		mistakes = append(mistakes,
+			c.mistake(first("routes", c.Routes), "needs upstream.url, the address of the other server"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Purge.Tokens)) {
-		if targets := slices.Collect(maps.Keys(c.Purge.Targets)); len(targets) > 0 && c.Purge.Tokens[name] != "" && c.Purge.Targets[name] == "" {
-			mistakes = append(mistakes, c.mistake("purge.tokens."+name, "purge.targets has no such target"+didYouMean(name, targets)))
+		if targets := slices.Collect(maps.Keys(c.Purge.Targets)); len(targets) > 0 && c.Purge.Tokens[name] != "" &&
+			c.Purge.Targets[name] == "" {
+			mistakes = append(mistakes,
+				c.mistake("purge.tokens."+name, "purge.targets has no such target"+didYouMean(name, targets)))
 		}
 	}
 	owner := map[string]string{} // names of keys by hash
@@ -118,8 +123,8 @@ func (c *Config) wrongRules(own func(path string) error) (mistakes []*Error) {
 	return mistakes
 }
 
-// wrongEndpoints returns mistakes in endpoints of keys, which would open nothing: paths of neither this server nor the
-// other one, and of lists that do not exist. known may be nil.
+// wrongEndpoints returns mistakes in endpoints of keys, which would open nothing: paths of neither this server nor
+// the other one, and of lists that do not exist. known may be nil.
 func (c *Config) wrongEndpoints(known func(path string) error) (mistakes []*Error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Auth.Keys)) {
 		for _, endpoint := range c.Auth.Keys[name].Endpoints {
@@ -127,7 +132,8 @@ func (c *Config) wrongEndpoints(known func(path string) error) (mistakes []*Erro
 			switch {
 			case err == nil:
 			case c.forwards(endpoint):
-				c.warned = append(c.warned, path+": "+err.Error()+" It is a path of the other server, where requests now need a key.")
+				c.warned = append(c.warned,
+					path+": "+err.Error()+" It is a path of the other server, where requests now need a key.")
 			default:
 				mistakes = append(mistakes, c.mistake(path, err.Error()))
 			}
@@ -170,8 +176,8 @@ func first[T any](path string, entries map[string]T) string {
 	return path + "." + slices.Min(slices.Collect(maps.Keys(entries)))
 }
 
-// CheckServing returns all reasons, each an *Error, for which a server must not start with the configuration: others could
-// reach the operator's listener without a token, or a file that a setting names cannot be read.
+// CheckServing returns all reasons, each an *Error, for which a server must not start with the configuration: others
+// could reach the operator's listener without a token, or a file that a setting names cannot be read.
 func (c Config) CheckServing() error {
 	return errors.Join(c.checkAdmin(), c.CheckFiles())
 }
@@ -180,7 +186,8 @@ func (c Config) checkAdmin() error {
 	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || isLoopback(c.Admin.Listen) {
 		return nil
 	}
-	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+", and no token is asked for: set admin.token, or admin.open where that is meant")
+	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+
+		", and no token is asked for: set admin.token, or admin.open where that is meant")
 }
 
 // isLoopback reports whether only this machine can reach a listener with an address.
@@ -190,8 +197,8 @@ func isLoopback(listen string) bool {
 	return err == nil && (host == "localhost" || ip.Unmap().IsLoopback())
 }
 
-// given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as opposed
-// to the defaults or a preset. It is true for every entry of a map that is set to be empty.
+// given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as
+// opposed to the defaults or a preset. It is true for every entry of a map that is set to be empty.
 func (c *Config) given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
@@ -224,8 +231,8 @@ type Stored struct {
 // inDatabase is the place of stored settings.
 var inDatabase = Place{name: "database"}
 
-// With returns the configuration with stored settings where no file, variable or flag sets a value. For roles and types
-// that counts one by one.
+// With returns the configuration with stored settings where no file, variable or flag sets a value. For roles and
+// types that counts one by one.
 func (c Config) With(s Stored) Config {
 	c.origins = maps.Clone(c.origins)
 	for path, value := range map[string]any{
@@ -266,8 +273,8 @@ func (c Config) Changed(other Config) (paths []string) {
 	return paths
 }
 
-// Keeping returns another configuration with the values and origins that c has for the settings that fixed names, and the
-// dotted paths of the settings that differ otherwise, and of those kept.
+// Keeping returns another configuration with the values and origins that c has for the settings that fixed names, and
+// the dotted paths of the settings that differ otherwise, and of those kept.
 func (c Config) Keeping(next Config, fixed func(path string) bool) (_ Config, adopted, kept []string) {
 	adopted, kept = []string{}, []string{}
 	next.origins = maps.Clone(next.origins)

@@ -92,7 +92,8 @@ func wantKeep(c *Config) {
 		Type: "application/json", Refresh: "@every 15m",
 		Warm: []string{"/portfolio/units", "/portfolio/unit/{groups.id}"}, Rate: 2.5, Connections: 1, Budget: 1 << 30,
 	}
-	media.Paths, media.Parameters, media.Warm = []string{"/portal/*/staff", "/media/*"}, []string{EveryParameter}, none
+	media.Paths, media.Parameters, media.Warm = []string{"/portal/*/staff",
+		"/media/*"}, []string{EveryParameter}, none
 	moved.Paths = []string{"/api/activities"}
 	c.Upstream.Keep = []*Keep{&portal, &media, &moved}
 }
@@ -103,9 +104,11 @@ func wantLists(c *Config) {
 	c.Lists.IgnoredParameters = []string{"gclid", "pk_*"}
 	c.Lists.Links = map[string]string{"activity": "https://www.institute.example/pub/{id}", "person": "none"}
 	none := map[string]string{}
-	usual := NamedList{Title: none, Links: none, View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
+	usual := NamedList{Title: none, Links: none, View: "activities", Group: "none", Style: "web", Sort: "-year",
+		PageSize: 25, Facets: []string{"year", "type"}}
 	papers, people := usual, usual
-	papers.Title, papers.Filter = map[string]string{"en": "Publications", "de": "Publikationen"}, `{"type": "publication", "units": "BIO"}`
+	papers.Title, papers.Filter = map[string]string{"en": "Publications",
+		"de": "Publikationen"}, `{"type": "publication", "units": "BIO"}`
 	papers.Group, papers.Style, papers.Facets = "year,type", "print", []string{"year", "type", "person"}
 	papers.PageURL, papers.Links = "/publications?p={page}", map[string]string{"project": "/project/{id}"}
 	people.View, people.Sort, people.PageSize, people.Facets = "persons", "author", 100, []string{}
@@ -124,7 +127,8 @@ func TestSectionsComeFromFiles(t *testing.T) {
 		t.Error("settings of a list have wrong origins")
 	}
 	var out bytes.Buffer
-	if err := c.WriteYAML(&out); err != nil || !strings.Contains(out.String(), "      view: persons # testdata/lists.good.yml:15\n      filter: \"\"\n") {
+	if err := c.WriteYAML(&out); err != nil ||
+		!strings.Contains(out.String(), "      view: persons # testdata/lists.good.yml:15\n      filter: \"\"\n") {
 		t.Errorf("%v: wrote\n%s", err, out.String())
 	}
 }
@@ -139,7 +143,8 @@ func wantFull(c *Config) {
 	c.Access.Anonymous = nil
 	c.Access.Roles["viewer"] = []string{"projects.view"}
 	c.Access.Types = map[string][]string{"misc": {"admin", "viewer"}}
-	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", Optional: []string{"deadlines", "journals"}}
+	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, Poll: 500 * time.Millisecond,
+		Snapshot: "/var/lib/vitrine/snapshots", Optional: []string{"deadlines", "journals"}}
 	c.Materialize.Schedule["activities"] = "0,30 * * * *"
 	c.Materialize.Schedule["journals"] = ""
 	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"
@@ -178,12 +183,15 @@ func TestBadFiles(t *testing.T) {
 // token, unless the configuration allows it.
 func TestCheckServing(t *testing.T) {
 	for listen, refused := range map[string]bool{
-		"": false, "127.0.0.1:8081": false, "127.8.9.1:0": false, "[::1]:8081": false, "localhost:8081": false, "[::ffff:127.0.0.1]:1": false,
-		":8081": true, "0.0.0.0:8081": true, "[::]:8081": true, "10.0.0.1:8081": true, "admin.example:8081": true,
+		"": false, "127.0.0.1:8081": false, "127.8.9.1:0": false, "[::1]:8081": false, "localhost:8081": false,
+		"[::ffff:127.0.0.1]:1": false,
+		":8081":                true, "0.0.0.0:8081": true, "[::]:8081": true, "10.0.0.1:8081": true,
+		"admin.example:8081": true,
 	} {
 		environ := []string{"VITRINE_ADMIN_LISTEN=" + listen}
 		err := load(t, Sources{Environ: environ}).CheckServing()
-		if want := "VITRINE_ADMIN_LISTEN: admin.listen: others can reach"; (err != nil) != refused || refused && !strings.HasPrefix(err.Error(), want) {
+		if want := "VITRINE_ADMIN_LISTEN: admin.listen: others can reach"; (err != nil) != refused ||
+			refused && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want an error: %t", listen, err, refused)
 		}
 		for _, said := range []string{"VITRINE_ADMIN_TOKEN=t", "VITRINE_ADMIN_OPEN=true"} {
@@ -227,11 +235,14 @@ func TestWith(t *testing.T) {
 			want := load(tt.environ...)
 			want.StartYear, want.Language, want.Auth.APIKey, want.Auth.PortfolioKey = 1999, "de", "k", "p"
 			want.Portfolio.Enabled = false
-			want.Access.Roles = map[string][]string{"admin": nil, "editor": {"projects.view"}, "leader": {"proposals.view"}}
+			want.Access.Roles = map[string][]string{"admin": nil, "editor": {"projects.view"},
+				"leader": {"proposals.view"}}
 			want.Access.Types = map[string][]string{"review": {"editor"}, "award": nil}
 			tt.want(&want)
-			for _, path := range []string{"start_year", "language", "portfolio.enabled", "auth.api_key", "auth.portfolio_key",
-				"access.roles.admin", "access.roles.editor", "access.roles.leader", "access.types.review", "access.types.award"} {
+			for _, path := range []string{"start_year", "language", "portfolio.enabled", "auth.api_key",
+				"auth.portfolio_key",
+				"access.roles.admin", "access.roles.editor", "access.roles.leader", "access.types.review",
+				"access.types.award"} {
 				if !want.given(path) {
 					want.record(path, Place{name: "database"})
 				}

@@ -79,8 +79,8 @@ func (p *protection) entries(path string, was, will reflect.Value) {
 	}
 }
 
-// keys keeps named keys: all if next does not name the setting, or else those without which a part of the API would be
-// open to all callers; and the limits of those that both have.
+// keys keeps named keys: all if next does not name the setting, or else those without which a part of the API would
+// be open to all callers; and the limits of those that both have.
 func (p *protection) keys() {
 	const path = "auth.keys"
 	complete, named := p.next.complete(path), p.next.hasEntry(path)
@@ -179,8 +179,8 @@ func (c *Config) hasEntry(path string) bool {
 	return false
 }
 
-// complete reports whether a map has all the entries that are meant: it is empty on purpose, or its file does not end with
-// it.
+// complete reports whether a map has all the entries that are meant: it is empty on purpose, or its file does not end
+// with it.
 func (c *Config) complete(path string) bool { return c.origins[path].isExplicit() || c.ended[path] }
 
 // contains reports whether all has every one of some.

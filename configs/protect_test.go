@@ -59,8 +59,8 @@ func parse(t *testing.T, text string) Config {
 	return c
 }
 
-// TestCutFileOpensNothing cuts a file after each line: what is read of it either is refused, or protects what the whole
-// file does. So it is however the sections are ordered. A file cut within a line says so.
+// TestCutFileOpensNothing cuts a file after each line: what is read of it either is refused, or protects what the
+// whole file does. So it is however the sections are ordered. A file cut within a line says so.
 func TestCutFileOpensNothing(t *testing.T) {
 	var sections []string
 	for part := range strings.SplitAfterSeq(protecting, "\n") {
@@ -128,8 +128,10 @@ func opened(before, after Config) (paths []string) {
 		if next == nil || len(next.SHA256) == 0 {
 			continue // it opens nothing
 		}
-		if !contains(key.Endpoints, next.Endpoints) || len(next.Endpoints) == 0 || !reflect.DeepEqual(key.Networks, next.Networks) && len(key.Networks) > 0 ||
-			!reflect.DeepEqual(key.Origins, next.Origins) && len(key.Origins) > 0 || key.Rate != next.Rate || key.Expires != next.Expires {
+		if !contains(key.Endpoints, next.Endpoints) || len(next.Endpoints) == 0 ||
+			!reflect.DeepEqual(key.Networks, next.Networks) && len(key.Networks) > 0 ||
+			!reflect.DeepEqual(key.Origins, next.Origins) && len(key.Origins) > 0 || key.Rate != next.Rate ||
+			key.Expires != next.Expires {
 			paths = append(paths, "auth.keys."+name)
 		}
 	}
@@ -153,16 +155,20 @@ func TestProtectionsEndBySayingSo(t *testing.T) {
 		{"auth: {keys: {a: {" + key + "}}}\n", "auth: {keys: }\n", "auth.keys.a"},
 		{"auth: {keys: {a: {" + key + "}}}\n", "language: de\n", "auth.keys.a"},
 		{"auth: {keys: {a: {" + key + "}, b: {}}}\n", "auth: {keys: {b: {}}}\n", ""},
-		{"auth: {keys: {a: {" + key + "}, b: {endpoints: [/lists]}}}\n", "auth:\n  keys:\n    b: {endpoints: [/lists]}\n", "auth.keys.a"},
-		{"auth: {keys: {a: {" + key + "}, b: {endpoints: [/lists]}}}\n", "auth:\n  keys:\n    b: {endpoints: [/lists]}\nlanguage: de\n", ""},
+		{"auth: {keys: {a: {" + key + "}, b: {endpoints: [/lists]}}}\n",
+			"auth:\n  keys:\n    b: {endpoints: [/lists]}\n", "auth.keys.a"},
+		{"auth: {keys: {a: {" + key + "}, b: {endpoints: [/lists]}}}\n",
+			"auth:\n  keys:\n    b: {endpoints: [/lists]}\nlanguage: de\n", ""},
 		{"auth: {keys: {a: {networks: [10.0.0.1]}}}\n", "auth: {keys: {a: {rate: 1}}}\n", "auth.keys.a.networks"},
 		{"auth: {keys: {a: {networks: [10.0.0.1]}}}\n", "auth: {keys: {a: {networks: []}}}\n", ""},
 		{"access: {anonymous: []}\n", "language: de\n", "access.anonymous"},
-		{"access: {anonymous: [projects.view, portfolio-spectrum]}\n", "language: de\n", ""}, // the default grants less
+		// the default grants less
+		{"access: {anonymous: [projects.view, portfolio-spectrum]}\n", "language: de\n", ""},
 		{"access: {roles: {admin: [], editor: [projects.view]}}\n", "language: de\n", "access.roles.admin"},
 		{"access: {types: {misc: [admin]}}\n", "access: {types: {}}\n", ""},
 		{"access: {types: {misc: [admin], poster: [admin]}}\n", "access: {types: {misc: [admin]}}\n", ""},
-		{"access: {types: {misc: [admin], poster: [admin]}}\n", "access:\n  types:\n    misc: [admin]\n", "access.types.poster"},
+		{"access: {types: {misc: [admin], poster: [admin]}}\n", "access:\n  types:\n    misc: [admin]\n",
+			"access.types.poster"},
 		{"limits: {rate: 5}\n", "limits: {rate: 0}\n", ""},
 		{"limits: {rate: 5}\n", "language: de\n", "limits.rate"},
 		{"lists: {enabled: false}\n", "lists: {enabled: true}\n", ""},
@@ -176,8 +182,9 @@ func TestProtectionsEndBySayingSo(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		if err := c.WriteYAML(&out); err != nil || strings.Contains(out.String(), " # kept from v.yml:1, which is gone\n") != (tt.stay != "") &&
-			!strings.Contains(out.String(), "; kept from v.yml:1, which is gone\n") {
+		if err := c.WriteYAML(&out); err != nil ||
+			strings.Contains(out.String(), " # kept from v.yml:1, which is gone\n") != (tt.stay != "") &&
+				!strings.Contains(out.String(), "; kept from v.yml:1, which is gone\n") {
 			t.Errorf("%safter\n%s%v, written\n%s", tt.after, tt.before, err, out.String())
 		}
 	}

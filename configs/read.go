@@ -88,7 +88,8 @@ func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.N
 		r.mistake(place, path, "want keys with values, have "+kindName(node))
 		return false
 	case len(node.Content) == 0:
-		maps.DeleteFunc(r.c.origins, func(before string, _ Place) bool { return strings.HasPrefix(before, path+".") }) // origins of its entries
+		// origins of its entries
+		maps.DeleteFunc(r.c.origins, func(before string, _ Place) bool { return strings.HasPrefix(before, path+".") })
 		r.c.record(path, place)
 		return true
 	}
@@ -164,7 +165,8 @@ func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Pl
 		field := &s.fields[i]
 		list := s.typ.Kind() == reflect.Slice && field.typ.Kind() == reflect.Slice
 		if list || field.Default != "" || field.typ.Kind() == reflect.Map {
-			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
+			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}),
+				Place{})
 		}
 	}
 	r.section(dst, s.fields, path+".", path, place, node)

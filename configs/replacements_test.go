@@ -14,7 +14,8 @@ func TestRemovedSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
 	for path, instead := range replacements {
 		name := envName(path)
-		if _, err := Load(Sources{Environ: []string{name + "=1"}}); err == nil || err.Error() != name+": "+removal+instead {
+		if _, err := Load(Sources{Environ: []string{name + "=1"}}); err == nil ||
+			err.Error() != name+": "+removal+instead {
 			t.Errorf("%s: %v", name, err)
 		}
 		if strings.HasPrefix(path, "lists.links.") {

@@ -13,16 +13,17 @@ import (
 
 // Setting describes one setting, or a section of them, in settings.yaml.
 type Setting struct {
-	Name     string    // in its section
-	Doc      string    // what the setting does, for people
-	Default  string    // if no source sets another, in the form of the environment
-	Flag     string    // that sets it, without dashes; may be empty
-	Inverse  bool      // the flag means the opposite of the key (--no-…)
-	Usage    string    // help text of the flag, in one line
-	Check    string    // checks of the value; see checkScalar
-	Entries  []string  // valid names of the entries of a map; nil allows all
-	Names    string    // the check of the names of entries, one of those of other packages; may be empty
-	Needs    []string  // dotted names of settings, one of which must be set for this one to have an effect; nil: it has one alone
+	Name    string   // in its section
+	Doc     string   // what the setting does, for people
+	Default string   // if no source sets another, in the form of the environment
+	Flag    string   // that sets it, without dashes; may be empty
+	Inverse bool     // the flag means the opposite of the key (--no-…)
+	Usage   string   // help text of the flag, in one line
+	Check   string   // checks of the value; see checkScalar
+	Entries []string // valid names of the entries of a map; nil allows all
+	Names   string   // the check of the names of entries, one of those of other packages; may be empty
+	// dotted names of settings, one of which must be set for this one to have an effect; nil: it has one alone
+	Needs    []string
 	Protects string    // what the setting keeps callers from: a word of Config.Protecting, or empty
 	Settings []Setting // in a section, or in each section of a map or list of sections
 
@@ -54,12 +55,14 @@ func readSettings() (tree, flat []Setting) {
 	return tree, complete(tree, reflect.TypeFor[Config](), "", nil)
 }
 
-// complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field index,
-// and returns the settings without sections. A field has the name of its setting, capitalised as in Go.
+// complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field
+// index, and returns the settings without sections. A field has the name of its setting, capitalised as in Go.
 func complete(settings []Setting, t reflect.Type, prefix string, index []int) (flat []Setting) {
 	for i := range settings {
 		s := &settings[i]
-		f, found := t.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, strings.ReplaceAll(s.Name, "_", "")) })
+		f, found := t.FieldByNameFunc(func(name string) bool {
+			return strings.EqualFold(name, strings.ReplaceAll(s.Name, "_", ""))
+		})
 		s.Path, s.index, s.typ = prefix+s.Name, append(slices.Clone(index), f.Index...), f.Type
 		s.Env, s.Secret = envName(s.Path), f.Type == reflect.TypeFor[Secret]()
 		switch {

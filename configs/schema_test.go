@@ -26,7 +26,8 @@ func TestKeys(t *testing.T) {
 	for name, want := range map[string]string{
 		"VITRINE_STORE": "store", "VITRINE_LISTEN": "listen", "VITRINE_AUTH_API_KEY": "auth.api_key",
 		"VITRINE_AUTH_PORTFOLIO_KEY": "auth.portfolio_key", "VITRINE_START_YEAR": "start_year",
-		"VITRINE_AUTH_SESSION_JWT_SECRET": "auth.session.jwt_secret", "VITRINE_LIMITS_FILTER_BYTES": "limits.filter_bytes",
+		"VITRINE_AUTH_SESSION_JWT_SECRET": "auth.session.jwt_secret",
+		"VITRINE_LIMITS_FILTER_BYTES":     "limits.filter_bytes",
 	} {
 		if env[name] != want {
 			t.Errorf("%s sets %q, want %s", name, env[name], want)

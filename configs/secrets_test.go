@@ -27,15 +27,16 @@ var disguises = []string{
 
 // further are those of addresses with secrets after the host, too.
 var further = map[string][]string{
-	"store": {"mongodb://user@host.example/database?tlsCertificateKeyFilePassword=" + canary, "mongodb://host.example/" + canary + "@?a=b"},
+	"store": {"mongodb://user@host.example/database?tlsCertificateKeyFilePassword=" + canary,
+		"mongodb://host.example/" + canary + "@?a=b"},
 	"purge.targets": {
 		"varnish http://user:" + canary + "@host.example/" + canary + "?token=" + canary + "#" + canary,
 		"webhook https://host.example/services/" + canary, "squid https://host.example/?token=" + canary,
 	},
 }
 
-// TestNoSettingShowsSecrets gives every setting, also those in sections, texts with a secret in them: neither a mistake
-// nor the written configuration contains the secret.
+// TestNoSettingShowsSecrets gives every setting, also those in sections, texts with a secret in them: neither a
+// mistake nor the written configuration contains the secret.
 func TestNoSettingShowsSecrets(t *testing.T) {
 	checks := Checks{"target": func(text string) error {
 		if strings.HasPrefix(text, "squid") {
@@ -115,10 +116,13 @@ func TestMistakesAreBounded(t *testing.T) {
 		values.WriteString("- x y\n")
 	}
 	for name, content := range map[string]string{
-		"keys": keys.String(), "values": "http:\n  trusted_proxies:\n  " + strings.ReplaceAll(values.String(), "\n", "\n  ") + "\n", "a long value": "listen: " + strings.Repeat("x", 500_000) + "\n",
+		"keys": keys.String(), "values": "http:\n  trusted_proxies:\n  " +
+			strings.ReplaceAll(values.String(), "\n", "\n  ") + "\n",
+		"a long value": "listen: " + strings.Repeat("x", 500_000) + "\n",
 	} {
 		_, err := Load(Sources{Text: []byte(content), TextName: "large.yml"})
-		if text := fmt.Sprint(err); len(text) > 30_000 || name != "a long value" && !strings.Contains(text, "more mistakes follow") {
+		if text := fmt.Sprint(err); len(text) > 30_000 ||
+			name != "a long value" && !strings.Contains(text, "more mistakes follow") {
 			t.Errorf("%s: %d bytes: %.300s", name, len(text), text)
 		}
 	}

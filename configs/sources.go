@@ -41,7 +41,8 @@ func (r *reader) environ(environ []string) {
 			}
 		}
 		switch {
-		case s == nil && findSetting(func(s *Setting) bool { return s.fields != nil && envName(s.Path) == name }) != nil:
+		case s == nil && findSetting(func(s *Setting) bool { return s.fields != nil && envName(s.Path) == name }) !=
+			nil:
 			r.mistake(place, "", "only a file can give this setting")
 		case s == nil:
 			r.mistake(place, "", cmp.Or(goneVariable(name), "unknown variable"+didYouMeanVariable(name)))
@@ -74,7 +75,8 @@ func didYouMeanVariable(name string) string {
 	return strings.Replace(hint, "mean ", "mean "+envPrefix, 1)
 }
 
-// readSecret reads the value of a key from a file, without a newline at the end. The key must be, or contain, a secret.
+// readSecret reads the value of a key from a file, without a newline at the end. The key must be, or contain, a
+// secret.
 func (s *Setting) readSecret(file string) (string, error) {
 	if !s.Secret && s.typ != reflect.TypeFor[URI]() {
 		return "", fmt.Errorf("only secrets are read from files, and %s is not a secret", s.Path)

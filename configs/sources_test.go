@@ -25,20 +25,25 @@ func TestEnvironment(t *testing.T) {
 			c.Access.Anonymous = []string{"projects.view", "proposals.view"}
 		}},
 		{"empty list", []string{"VITRINE_ACCESS_ANONYMOUS="}, func(c *Config) { c.Access.Anonymous = nil }},
-		{"map with commas in cron specs", []string{"VITRINE_MATERIALIZE_SCHEDULE=activities=0,30 * * * *, journals=,events=CRON_TZ=UTC @daily"}, func(c *Config) {
-			c.Materialize.Schedule["activities"] = "0,30 * * * *"
-			c.Materialize.Schedule["journals"] = ""
-			c.Materialize.Schedule["events"] = "CRON_TZ=UTC @daily"
-		}},
-		{"empty map", []string{"VITRINE_MATERIALIZE_SCHEDULE="}, func(c *Config) { c.Materialize.Schedule = map[string]string{} }},
+		{"map with commas in cron specs",
+			[]string{"VITRINE_MATERIALIZE_SCHEDULE=activities=0,30 * * * *, journals=,events=CRON_TZ=UTC @daily"},
+			func(c *Config) {
+				c.Materialize.Schedule["activities"] = "0,30 * * * *"
+				c.Materialize.Schedule["journals"] = ""
+				c.Materialize.Schedule["events"] = "CRON_TZ=UTC @daily"
+			}},
+		{"empty map", []string{"VITRINE_MATERIALIZE_SCHEDULE="},
+			func(c *Config) { c.Materialize.Schedule = map[string]string{} }},
 		{"map of lists", []string{"VITRINE_ACCESS_TYPES=misc=admin, viewer,teaching="}, func(c *Config) {
 			c.Access.Types["misc"] = []string{"admin", "viewer"}
 			c.Access.Types["teaching"] = []string{}
 		}},
-		{"secret from a file, without its last newline", []string{"VITRINE_AUTH_API_KEY_FILE=" + secret}, func(c *Config) { c.Auth.APIKey = "from file\n" }},
-		{"keys that end in FILE", []string{"VITRINE_RULES_FILE=r.yml", "VITRINE_CATALOG_FILE=t.json"}, func(c *Config) {
-			c.Rules.File, c.Catalog.File = "r.yml", "t.json"
-		}},
+		{"secret from a file, without its last newline", []string{"VITRINE_AUTH_API_KEY_FILE=" + secret},
+			func(c *Config) { c.Auth.APIKey = "from file\n" }},
+		{"keys that end in FILE", []string{"VITRINE_RULES_FILE=r.yml", "VITRINE_CATALOG_FILE=t.json"},
+			func(c *Config) {
+				c.Rules.File, c.Catalog.File = "r.yml", "t.json"
+			}},
 		{"foreign variables", []string{"HOME=/", "VITRINE_TEST_MONGO=x", "VITRINES=1"}, func(*Config) {}},
 		{"empty turns off", []string{"VITRINE_CACHE_BUDGET=", "VITRINE_MATERIALIZE_ENABLED="}, func(c *Config) {
 			c.Cache.Budget, c.Materialize.Enabled = 0, false
@@ -61,14 +66,23 @@ func TestBadEnvironment(t *testing.T) {
 	tests := []struct{ name, env, want string }{
 		{"unknown", "VITRINE_LISTN=x", "VITRINE_LISTN: unknown variable, did you mean VITRINE_LISTEN?"},
 		{"unknown and far from all", "VITRINE_FOO=x", "VITRINE_FOO: unknown variable"},
-		{"bad value", "VITRINE_LISTEN=8080", `VITRINE_LISTEN: listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "8080"`},
-		{"bad number", "VITRINE_LIMITS_RATE=many", `VITRINE_LIMITS_RATE: limits.rate: want a whole number, have "many"`},
-		{"bad map", "VITRINE_MATERIALIZE_SCHEDULE=@daily", `VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule: want key=value, …, have "@daily"`},
-		{"unknown entry", "VITRINE_MATERIALIZE_SCHEDULE=person=@daily", "VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule.person: unknown key, did you mean persons?"},
-		{"entry without name", "VITRINE_ACCESS_TYPES==admin", "VITRINE_ACCESS_TYPES: access.types.: an entry needs a name"},
-		{"no such file", "VITRINE_ADMIN_TOKEN_FILE=absent", "VITRINE_ADMIN_TOKEN_FILE: admin.token: cannot be read from absent: no such file or directory"},
-		{"an empty file", "VITRINE_ADMIN_TOKEN_FILE=" + empty, "VITRINE_ADMIN_TOKEN_FILE: admin.token: " + empty + " is empty: leave the variable out if no secret is meant"},
-		{"file for a setting that is not a secret", "VITRINE_LISTEN_FILE=x", "VITRINE_LISTEN_FILE: only secrets are read from files, and listen is not a secret"},
+		{"bad value", "VITRINE_LISTEN=8080",
+			`VITRINE_LISTEN: listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "8080"`},
+		{"bad number", "VITRINE_LIMITS_RATE=many",
+			`VITRINE_LIMITS_RATE: limits.rate: want a whole number, have "many"`},
+		{"bad map", "VITRINE_MATERIALIZE_SCHEDULE=@daily",
+			`VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule: want key=value, …, have "@daily"`},
+		{"unknown entry", "VITRINE_MATERIALIZE_SCHEDULE=person=@daily",
+			"VITRINE_MATERIALIZE_SCHEDULE: materialize.schedule.person: unknown key, did you mean persons?"},
+		{"entry without name", "VITRINE_ACCESS_TYPES==admin",
+			"VITRINE_ACCESS_TYPES: access.types.: an entry needs a name"},
+		{"no such file", "VITRINE_ADMIN_TOKEN_FILE=absent",
+			"VITRINE_ADMIN_TOKEN_FILE: admin.token: cannot be read from absent: no such file or directory"},
+		{"an empty file", "VITRINE_ADMIN_TOKEN_FILE=" + empty,
+			"VITRINE_ADMIN_TOKEN_FILE: admin.token: " + empty +
+				" is empty: leave the variable out if no secret is meant"},
+		{"file for a setting that is not a secret", "VITRINE_LISTEN_FILE=x",
+			"VITRINE_LISTEN_FILE: only secrets are read from files, and listen is not a secret"},
 		{"empty where needed", "VITRINE_STORE=", "VITRINE_STORE: store: may not be empty"},
 	}
 	for _, tt := range tests {
@@ -137,10 +151,13 @@ func TestWhatIsGivenBeatsThePreset(t *testing.T) {
 
 func TestGiven(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "v.yml")
-	if err := os.WriteFile(file, []byte("preset: osiris\naccess: {types: {}, roles: {editor: []}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("preset: osiris\naccess: {types: {}, roles: {editor: []}}\n"), 0o600); err !=
+		nil {
 		t.Fatal(err)
 	}
-	c := load(t, Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_AUTH_API_KEY=", "VITRINE_START_YEAR=1950"}, Flags: flags(t, "--listen=:3")})
+	c := load(t,
+		Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_AUTH_API_KEY=", "VITRINE_START_YEAR=1950"},
+			Flags: flags(t, "--listen=:3")})
 	for path, want := range map[string]bool{
 		"listen":              true,
 		"auth.api_key":        true, // as empty
@@ -206,7 +223,8 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%s lacks %q", out.String(), want)
 	}
 	_, err := Load(Sources{Demo: true, Environ: []string{"VITRINE_STORE=bolt://data/demo.db"}})
-	if want := "VITRINE_STORE: store: cannot be given with --demo"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "VITRINE_STORE: store: cannot be given with --demo"; err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("a store together with the demo: got %v, want %q", err, want)
 	}
 }

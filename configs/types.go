@@ -34,8 +34,8 @@ func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 // MarshalText hides the secret in JSON, YAML and structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// URI is an address that may have credentials: of a store, or, after a word for its kind, of a server that is notified of
-// changes. It prints, logs and marshals without them; see Reveal.
+// URI is an address that may have credentials: of a store, or, after a word for its kind, of a server that is
+// notified of changes. It prints, logs and marshals without them; see Reveal.
 type URI string
 
 // Reveal returns the address with its credentials.

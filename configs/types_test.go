@@ -33,7 +33,8 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	}
 	outputs := map[string]string{
 		"%v": fmt.Sprintf("%v", c), "%+v": fmt.Sprintf("%+v", c), "%#v": fmt.Sprintf("%#v", c),
-		"%s": fmt.Sprintf("%s", any(c.Auth.APIKey)), "%q": fmt.Sprintf("%q", any(c.Auth.APIKey)), "auth": fmt.Sprint(c.Auth),
+		"%s": fmt.Sprintf("%s", any(c.Auth.APIKey)), "%q": fmt.Sprintf("%q", any(c.Auth.APIKey)),
+		"auth": fmt.Sprint(c.Auth),
 		"slog": logged.String(), "WriteYAML": written.String(), "JSON": string(asJSON), "YAML": string(asYAML),
 	}
 	for name, out := range outputs {

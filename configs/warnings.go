@@ -23,14 +23,19 @@ func (c Config) Warnings() (all []string) {
 	short("upstream.key", c.Upstream.Key, 16, "callers of the other server can guess it")
 	short("admin.token", c.Admin.Token, 16, "callers can guess it")
 	if (s.JWTSecret != "" || s.PublicKey != "") && (s.Issuer == "" || s.Audience == "" || s.Type == "") {
-		all = append(all, "auth.session requires no issuer, audience or type of tokens: tokens that the same key signed for another purpose count as sessions")
+		all = append(all,
+			"auth.session requires no issuer, audience or type of tokens: tokens that the same key signed for "+
+				"another purpose count as sessions")
 	}
 	if s.Endless {
 		all = append(all, "auth.session.endless: leaked tokens never expire")
 	}
 	if l := c.Lists; l.Enabled && l.BaseURL == "" && len(l.Hosts) == 0 && !isLoopback(c.Listen) {
-		all = append(all, "set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute URLs are refused (421) "+
-			"under other hosts than that of listen, "+c.Listen+", and links in lists that other sites include do not lead here")
+		all = append(all,
+			"set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute "+
+				"URLs are refused (421) "+
+				"under other hosts than that of listen, "+c.Listen+
+				", and links in lists that other sites include do not lead here")
 	}
 	return slices.Concat(all, c.idle(), c.idleKeys())
 }
@@ -43,7 +48,8 @@ func (c Config) idleKeys() (all []string) {
 			all = append(all, fmt.Sprintf("%s (%s) has no sha256: it opens nothing", path, c.placeOf(path)))
 		}
 		lists := len(k.Endpoints) > 0 && !slices.ContainsFunc(k.Endpoints, func(p string) bool {
-			return !strings.HasPrefix(p, "/lists") && !strings.HasPrefix(p, "/items") // open to the pages of all sites
+			// open to the pages of all sites
+			return !strings.HasPrefix(p, "/lists") && !strings.HasPrefix(p, "/items")
 		})
 		for _, origin := range k.Origins {
 			at, allowed := path+".origins", c.HTTP.CORS.Origins
@@ -56,8 +62,8 @@ func (c Config) idleKeys() (all []string) {
 	return all
 }
 
-// idle names the settings that were given but have no effect because others are not set. A setting that was turned off
-// on purpose turns off silently what depends on it.
+// idle names the settings that were given but have no effect because others are not set. A setting that was turned
+// off on purpose turns off silently what depends on it.
 func (c Config) idle() (all []string) {
 	defaults := Default()
 	for i := range settings {
@@ -73,7 +79,8 @@ func (c Config) idle() (all []string) {
 	return append(all, c.idleViews()...)
 }
 
-// idleViews names the settings of views and stores that the kind of the store, or of the views, leaves without effect.
+// idleViews names the settings of views and stores that the kind of the store, or of the views, leaves without
+// effect.
 func (c Config) idleViews() (all []string) {
 	defaults := Default()
 	without := func(path, reason string) {

@@ -24,7 +24,8 @@ func TestHostsAreMissed(t *testing.T) {
 		{":8080", Lists{Enabled: true, BaseURL: "https://www.example"}, false},
 	} {
 		all := Config{Listen: tt.listen, Lists: tt.lists}.Warnings()
-		if got := slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, "lists.base_url") }); got != tt.warns {
+		if got := slices.ContainsFunc(all,
+			func(text string) bool { return strings.Contains(text, "lists.base_url") }); got != tt.warns {
 			t.Errorf("%+v: %q", tt, all)
 		}
 	}
@@ -83,7 +84,8 @@ func TestSecretFiles(t *testing.T) {
 		{"upstream:\n  key_file: absent",
 			"x.yml:2: upstream.key: cannot be read from absent: no such file or directory"},
 		{"upstream:\n  key_file: [a]", "x.yml:2: upstream.key_file: want the name of a file"},
-		{"upstream:\n  key: x\n  key_file: " + secret, "x.yml:3: upstream.key_file: given twice, also by upstream.key"},
+		{"upstream:\n  key: x\n  key_file: " + secret,
+			"x.yml:3: upstream.key_file: given twice, also by upstream.key"},
 		{"upstream:\n  key_file: " + secret + "\n  key: x",
 			"x.yml:3: upstream.key: given twice, also by upstream.key_file"},
 		{"upstream:\n  host_file: " + secret, "x.yml:2: upstream.host_file: unknown key"},
@@ -96,26 +98,36 @@ func TestSecretFiles(t *testing.T) {
 	}
 }
 
-// TestIdleSettingsAreNamed: a setting without effect, because another is not set, is named with its place. If the other
-// was turned off on purpose, or the setting has its default, there is no warning.
+// TestIdleSettingsAreNamed: a setting without effect, because another is not set, is named with its place. If the
+// other was turned off on purpose, or the setting has its default, there is no warning.
 func TestIdleSettingsAreNamed(t *testing.T) {
 	const tokens = "auth.session.jwt_secret or auth.session.public_key"
 	for content, want := range map[string]string{
-		"http: {proxy_header: X-Forwarded-For}\n":                              "http.proxy_header (FILE:1) has no effect: it needs http.trusted_proxies",
+		"http: {proxy_header: X-Forwarded-For}\n": "http.proxy_header (FILE:1) has no " +
+			"effect: it needs http.trusted_proxies",
 		"http: {proxy_header: X-Forwarded-For, trusted_proxies: [10.0.0.1]}\n": "",
-		"http: {cors: {credentials: true}}\n":                                  "http.cors.credentials (FILE:1) has no effect: it needs http.cors.origins",
-		"auth:\n  session: {audience: a}\n":                                    "auth.session.audience (FILE:2) has no effect: it needs " + tokens,
-		"auth: {session: {cookie: c}}\n":                                       "auth.session.cookie (FILE:1) has no effect: it needs " + tokens,
-		"auth: {session: {cookie: vitrine_session}}\n":                         "",
-		"auth: {session: {cookie: c, jwt_secret: ''}}\n":                       "",
-		"auth: {session: {trusted_proxies: [10.0.0.1]}}\n":                     "auth.session.trusted_proxies (FILE:1) has no effect: it needs auth.session.user_header",
-		"upstream: {paths: [/media]}\n":                                        "upstream.paths (FILE:1) has no effect: it needs upstream.url",
-		"upstream: {paths: [/media], url: 'https://a.example'}\n":              "",
-		"purge: {tokens: {a: b}}\n":                                            "purge.tokens (FILE:1) has no effect: it needs purge.targets",
-		"compare: {shadow: {share: 1}}\n":                                      "compare.shadow.share (FILE:1) has no effect: it needs compare.shadow.url",
-		"views: {budget: 1GB}\n":                                               "views.budget (FILE:1) has no effect: it needs views.mode: auto",
-		"views: {database: d}\n":                                               "views.database (FILE:1) has no effect: an embedded store has no databases",
-		"mongo: {batch: 1000}\n":                                               "",
+		"http: {cors: {credentials: true}}\n": "http.cors.credentials (FILE:1) " +
+			"has no effect: it needs http.cors.origins",
+		"auth:\n  session: {audience: a}\n": "auth.session.audience (FILE:2) " +
+			"has no effect: it needs " + tokens,
+		"auth: {session: {cookie: c}}\n": "auth.session.cookie (FILE:1) has " +
+			"no effect: it needs " + tokens,
+		"auth: {session: {cookie: vitrine_session}}\n":   "",
+		"auth: {session: {cookie: c, jwt_secret: ''}}\n": "",
+		"auth: {session: {trusted_proxies: [10.0.0.1]}}\n": "auth.session.trusted_proxies " +
+			"(FILE:1) has no effect: it needs auth.session.user_header",
+		"upstream: {paths: [/media]}\n": "upstream.paths (FILE:1) has no " +
+			"effect: it needs upstream.url",
+		"upstream: {paths: [/media], url: 'https://a.example'}\n": "",
+		"purge: {tokens: {a: b}}\n": "purge.tokens (FILE:1) has no " +
+			"effect: it needs purge.targets",
+		"compare: {shadow: {share: 1}}\n": "compare.shadow.share (FILE:1) has " +
+			"no effect: it needs compare.shadow.url",
+		"views: {budget: 1GB}\n": "views.budget (FILE:1) has no " +
+			"effect: it needs views.mode: auto",
+		"views: {database: d}\n": "views.database (FILE:1) has no " +
+			"effect: an embedded store has no databases",
+		"mongo: {batch: 1000}\n": "",
 	} {
 		s := write(t, content)
 		want = strings.ReplaceAll(want, "FILE", s.File())
@@ -147,7 +159,8 @@ http: {cors: {origins: ['https://a.example']}}
 `)
 	want := []string{
 		"auth.keys.none (" + s.File() + ":3) has no sha256: it opens nothing",
-		"auth.keys.web.origins (" + s.File() + ":6): pages of https://b.example cannot read answers: http.cors.origins lacks it",
+		"auth.keys.web.origins (" + s.File() +
+			":6): pages of https://b.example cannot read answers: http.cors.origins lacks it",
 	}
 	if got := load(t, s).idleKeys(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

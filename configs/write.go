@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WriteYAML writes the configuration as a file that Load can read. A comment after each value names its source, unless
-// it is a default. Secrets are empty, and the comment says that they are set.
+// WriteYAML writes the configuration as a file that Load can read. A comment after each value names its source,
+// unless it is a default. Secrets are empty, and the comment says that they are set.
 func (c Config) WriteYAML(w io.Writer) error {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -108,8 +108,8 @@ func valueNode(v reflect.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 }
 
-// concealed returns a text as YAML, without the user in an address: nothing but the setting's meaning keeps a free text
-// from having one, as an issuer of tokens.
+// concealed returns a text as YAML, without the user in an address: nothing but the setting's meaning keeps a free
+// text from having one, as an issuer of tokens.
 func concealed(text string) *yaml.Node {
 	shown := credentials.ReplaceAllString(text, "://")
 	n := textNode(shown)

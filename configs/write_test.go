@@ -59,7 +59,8 @@ func TestWriteYAMLTellsOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"store: mongodb://db1:27017,db2:27017/osiris?replicaSet=rs0 # credentials not shown; testdata/full.good.yml:2\n",
+		"store: mongodb://db1:27017,db2:27017/osiris?replicaSet=rs0 # credentials not shown; testdata/" +
+			"full.good.yml:2\n",
 		"listen: :9 # --listen\n",
 		"  topics_path: openalex.topics # preset osiris\n",
 		"  level: debug # VITRINE_LOG_LEVEL\n",

@@ -24,8 +24,8 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	}
 }
 
-// ActivitiesBy returns the same job with rules of rendering that may change between runs: rules returns the arguments of
-// Activities for the documents of collections, twice in a run. A change of anything else requests a run.
+// ActivitiesBy returns the same job with rules of rendering that may change between runs: rules returns the arguments
+// of Activities for the documents of collections, twice in a run. A change of anything else requests a run.
 func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
 	job := Activities(nil, "")
 	job.Deps = collections
@@ -53,8 +53,9 @@ func withRendered(render RenderFunc) RowFunc {
 	}
 }
 
-// Filled makes a job use the result of fill, which adds fields that the record lacks, in place of each record. fill is
-// pure, and several goroutines call it at once; fingerprint changes with all that it depends on besides the record.
+// Filled makes a job use the result of fill, which adds fields that the record lacks, in place of each record. fill
+// is pure, and several goroutines call it at once; fingerprint changes with all that it depends on besides the
+// record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/3 " + fingerprint
 	seen := job.prepare // the previous function, so as not to call itself
@@ -70,14 +71,14 @@ var markSources = map[string][]string{
 	rules.ViewEvents:     {"groups", "persons"},
 }
 
-// Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A row
-// is stale if its mark would change, because of a record that it is made from, the options, or the day.
+// Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A
+// row is stale if its mark would change, because of a record that it is made from, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
 	return MarkedBy(job, nil, func(Deps) mark.Options { return options() })
 }
 
-// MarkedBy is Marked with options that also depend on the documents of collections, such as the settings in a database.
-// For the key of everything else options gets no documents.
+// MarkedBy is Marked with options that also depend on the documents of collections, such as the settings in a
+// database. For the key of everything else options gets no documents.
 func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Job {
 	if job.Related = markSources[job.View]; job.Related == nil {
 		return job

@@ -15,7 +15,8 @@ func benchStore(b *testing.B) *fakeStore {
 	text := strings.Repeat("the text of an abstract ", 80)
 	docs := make([]any, 10_000)
 	for i := range docs {
-		docs[i] = m{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", i)}, {Key: "abstract", Value: text}}
+		docs[i] = m{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", i)},
+			{Key: "abstract", Value: text}}
 	}
 	store.replace("records", docs...)
 	return store
@@ -71,10 +72,12 @@ func BenchmarkMarkedUnchanged(b *testing.B) {
 			i, strings.Repeat("the text of an abstract ", 60), i%40, i%30, i%300, i%200)))
 	}
 	for i := range 300 {
-		persons = append(persons, docOf(b, fmt.Sprintf(`{"_id":%d,"username":"p%d","first":"P","last":"%d"}`, i, i, i)))
+		persons = append(persons,
+			docOf(b, fmt.Sprintf(`{"_id":%d,"username":"p%d","first":"P","last":"%d"}`, i, i, i)))
 	}
 	for i := range 40 {
-		groups = append(groups, docOf(b, fmt.Sprintf(`{"_id":%d,"id":"u%d","name":"Unit %d","parent":"u%d"}`, i, i, i, i/3)))
+		groups = append(groups,
+			docOf(b, fmt.Sprintf(`{"_id":%d,"id":"u%d","name":"Unit %d","parent":"u%d"}`, i, i, i, i/3)))
 	}
 	store.replace("activities", activities...)
 	store.replace("persons", persons...)

@@ -64,7 +64,8 @@ func TestDamageIsRepaired(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		r := newRunner(t, materialize.Options{Store: s, Jobs: []materialize.Job{(&shouting{rules: "!", deps: []string{"marks"}}).job()}})
+		r := newRunner(t, materialize.Options{Store: s,
+			Jobs: []materialize.Job{(&shouting{rules: "!", deps: []string{"marks"}}).job()}})
 		wantCounts(t, once(t, r, materialize.Request{}), want, counts)
 		wantLoud(t, s, rows)
 	}

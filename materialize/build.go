@@ -69,7 +69,8 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Changed, out.Removed = 0, 0
 	}
 	b.report(ctx, out)
-	if out.Result == Published && b.OnPublish != nil { // after report, so that a reader can see whether the run was forced
+	if out.Result == Published && b.OnPublish != nil {
+		// after report, so that a reader can see whether the run was forced
 		if _, err := guard(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
 			out.Err = errors.Join(out.Err, err)
 		}
@@ -79,8 +80,8 @@ func (b *build) run(ctx context.Context) Outcome {
 }
 
 // fenced returns the result of a run whose write the store refused. If the lease can still be renewed, no other
-// instance has taken it: the meta has a greater token than the lease, for example because lease and meta were restored
-// from dumps of different moments. No other instance will publish, so the run has failed.
+// instance has taken it: the meta has a greater token than the lease, for example because lease and meta were
+// restored from dumps of different moments. No other instance will publish, so the run has failed.
 func (b *build) fenced(ctx context.Context, err error) (Result, error) {
 	if _, lost := b.Store.Renew(ctx, b.lease, b.LeaseTTL); lost != nil {
 		return Stopped, err
@@ -200,9 +201,9 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 }
 
 // detectLostView checks whether the store has lost the view's meta, or has a new one of another epoch. The run then
-// compares its rows with what this process knows of the view: the counts were lost with the meta, so an emptied source
-// would look like that of a new institute. A meta of a known epoch, or one that a forced run has confirmed since, is
-// trusted, even if the front end shows more rows: its snapshot may be older than a permitted loss of rows.
+// compares its rows with what this process knows of the view: the counts were lost with the meta, so an emptied
+// source would look like that of a new institute. A meta of a known epoch, or one that a forced run has confirmed
+// since, is trusted, even if the front end shows more rows: its snapshot may be older than a permitted loss of rows.
 func (b *build) detectLostView(meta origin.Meta) {
 	seen := b.lastMeta[b.job.View]
 	known, rows := seen, seen.Rows
@@ -234,6 +235,7 @@ func (b *build) rememberMeta(meta origin.Meta) {
 
 func (b *build) reportProgress(done bool) {
 	if b.progress != nil {
-		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed, Done: done})
+		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed,
+			Done: done})
 	}
 }

@@ -40,19 +40,23 @@ func TestOnlyChangedRowsAreRendered(t *testing.T) {
 			{"one deleted", func() { store.replace("records", rec(1, "a"), rec(3, "c"), rec(4, "d")) },
 				materialize.Published, materialize.Counts{Scanned: 3, Removed: 1},
 				map[int32]string{1: "a!", 3: "c!", 4: "d!"}},
-			{"one back, one changed, one deleted", func() { store.replace("records", rec(2, "b"), rec(3, "C"), rec(4, "d")) },
+			{"one back, one changed, one deleted",
+				func() { store.replace("records", rec(2, "b"), rec(3, "C"), rec(4, "d")) },
 				materialize.Published, materialize.Counts{Scanned: 3, Rendered: 2, Changed: 2, Removed: 1},
 				map[int32]string{2: "b!", 3: "C!", 4: "d!"}},
 			{"other rules", func() { s.rules = "?" },
 				materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3},
 				map[int32]string{2: "b?", 3: "C?", 4: "d?"}},
-			{"a dependency changed", func() { store.replace("marks", m{{Key: "_id", Value: 1}, {Key: "mark", Value: "~"}}) },
+			{"a dependency changed", func() {
+				store.replace("marks", m{{Key: "_id", Value: 1}, {Key: "mark", Value: "~"}})
+			},
 				materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3},
 				map[int32]string{2: "b?~", 3: "C?~", 4: "d?~"}},
 			{"still nothing changed", func() {},
 				materialize.Unchanged, materialize.Counts{Scanned: 3},
 				map[int32]string{2: "b?~", 3: "C?~", 4: "d?~"}},
-			{"a record that has no row any more", func() { store.replace("records", rec(2, "b"), rec(3, "hidden"), rec(4, "d")) },
+			{"a record that has no row any more",
+				func() { store.replace("records", rec(2, "b"), rec(3, "hidden"), rec(4, "d")) },
 				materialize.Published, materialize.Counts{Scanned: 3, Rendered: 1, Removed: 1},
 				map[int32]string{2: "b?~", 4: "d?~"}},
 			{"all gone", func() { store.replace("records") },
@@ -63,7 +67,8 @@ func TestOnlyChangedRowsAreRendered(t *testing.T) {
 		for _, step := range steps {
 			step.change()
 			s.renders.Store(0)
-			out := once(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}}), materialize.Request{})
+			out := once(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}}),
+				materialize.Request{})
 			t.Run(step.name, func(t *testing.T) {
 				wantCounts(t, out, step.result, step.counts)
 				if got := int(s.renders.Load()); got != step.counts.Rendered {
@@ -88,7 +93,8 @@ func TestViewFollowsSource(t *testing.T) {
 	s := &shouting{rules: "!"}
 	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, Batch: 3})
 	rapid.Check(t, func(rt *rapid.T) {
-		source := rapid.MapOf(rapid.Int32Range(0, 20), rapid.SampledFrom([]string{"a", "b", "c", "hidden"})).Draw(rt, "source")
+		source := rapid.MapOf(rapid.Int32Range(0, 20), rapid.SampledFrom([]string{"a", "b", "c", "hidden"})).Draw(rt,
+			"source")
 		docs, want := []any{}, map[int32]string{}
 		for id, title := range source {
 			docs = append(docs, rec(id, title))
@@ -134,18 +140,21 @@ func TestShrinkingTooMuchIsHeld(t *testing.T) {
 					}
 				}
 				s := &shouting{rules: "!"}
-				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: tt.maxShrink})
+				r := newRunner(t,
+					materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: tt.maxShrink})
 				store.replace("records", docs...)
 				once(t, r, materialize.Request{})
 				store.replace("records", docs[:tt.keep]...)
 				out := once(t, r, materialize.Request{})
 				if !tt.held {
-					wantCounts(t, out, materialize.Published, materialize.Counts{Scanned: int(tt.keep), Removed: 10 - int(tt.keep)})
+					wantCounts(t, out, materialize.Published,
+						materialize.Counts{Scanned: int(tt.keep), Removed: 10 - int(tt.keep)})
 					wantLoud(t, store, kept)
 					return
 				}
 				wantCounts(t, out, materialize.Held, materialize.Counts{Scanned: int(tt.keep)})
-				if h := out.Meta.Health; h.Status != "held" || !strings.Contains(h.Error, fmt.Sprintf("%d of 10 rows", 10-tt.keep)) {
+				if h := out.Meta.Health; h.Status != "held" ||
+					!strings.Contains(h.Error, fmt.Sprintf("%d of 10 rows", 10-tt.keep)) {
 					t.Errorf("health: %+v", h)
 				}
 				wantLoud(t, store, all)
@@ -167,7 +176,8 @@ func TestBadRecordsAreLeftOut(t *testing.T) {
 
 				store.replace("records", rec(1, bad), rec(2, "B"), rec(3, bad))
 				out := once(t, r, materialize.Request{})
-				wantCounts(t, out, materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 1, Skipped: 2})
+				wantCounts(t, out, materialize.Published,
+					materialize.Counts{Scanned: 3, Rendered: 3, Changed: 1, Skipped: 2})
 				wantLoud(t, store, map[int32]string{1: "a!", 2: "B!"})
 				if len(out.Skips) != 2 || out.Meta.Health.Status != "ok" || out.Meta.Health.Skipped != 2 ||
 					len(out.Meta.Health.Skips) != 2 || out.Meta.Health.Error != "" {
@@ -285,7 +295,8 @@ func TestFailingRunPublishesNothing(t *testing.T) {
 			if tt.job != nil {
 				tt.job(&job)
 			}
-			out := once(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}}), materialize.Request{})
+			out := once(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}}),
+				materialize.Request{})
 			if out.Result != materialize.Failed || !strings.Contains(out.Err.Error(), broken.Error()) {
 				t.Errorf("outcome: %s, %v", out.Result, out.Err)
 			}

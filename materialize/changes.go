@@ -14,15 +14,15 @@ import (
 )
 
 // If Options.ChangedField is set and the version of a source has changed, a run reads only the records with a greater
-// value of that field or a greater _id than the last version had. It takes the others as unchanged. The first run after
-// ReadAllEvery reads all, and finds the changes that other runs cannot see:
+// value of that field or a greater _id than the last version had. It takes the others as unchanged. The first run
+// after ReadAllEvery reads all, and finds the changes that other runs cannot see:
 //
 //   - an edit that leaves the field below its greatest value, or at that value while many records have it,
 //   - an edit that gives the field a value of another type, because MongoDB compares only values of the same type,
 //   - a new record with an older value and a smaller _id, if another record has been deleted meanwhile.
 
-// overlap is how much earlier than the last greatest time a run begins to read. The clocks of hosts that write differ,
-// and a program may store a record a little after the time that it put into the field.
+// overlap is how much earlier than the last greatest time a run begins to read. The clocks of hosts that write
+// differ, and a program may store a record a little after the time that it put into the field.
 const overlap = time.Minute
 
 // maxReread is the most records up to the last greatest value that a run reads again. It bounds the bytes read: 200
@@ -37,7 +37,8 @@ func showsChanges(before, now origin.Version) bool {
 	case raw.IsNone(before.Field):
 		return true // no record had the field
 	}
-	// If the greatest value is gone, its record may still exist without the field. Only reading all records finds that.
+	// If the greatest value is gone, its record may still exist without the field. Only reading all records finds
+	// that.
 	return sameBracket(before.Field, now.Field) && raw.Compare(before.Field, now.Field) <= 0
 }
 
@@ -68,9 +69,9 @@ func changedSince(ctx context.Context, field string, last, now origin.Version) (
 	return bson.Marshal(bson.D{{Key: "$or", Value: either}})
 }
 
-// greaterThan returns the condition that a field is greater than its last greatest value. It includes the records with
-// that value, or one shortly before it, because other records may have got it meanwhile. It leaves them out if there
-// are more than maxReread, for example after an import that gave all records the same time.
+// greaterThan returns the condition that a field is greater than its last greatest value. It includes the records
+// with that value, or one shortly before it, because other records may have got it meanwhile. It leaves them out if
+// there are more than maxReread, for example after an import that gave all records the same time.
 func greaterThan(ctx context.Context, field string, last bson.RawValue, now origin.Version) (bson.D, error) {
 	if raw.IsNone(last) {
 		return bson.D{{Key: field, Value: bson.D{{Key: "$ne", Value: nil}}}}, nil

@@ -60,7 +60,8 @@ func (s *datedStore) Scan(ctx context.Context, collection string) iter.Seq2[bson
 	return s.count(collection, s.fakeStore.Scan(ctx, collection))
 }
 
-func (s *datedStore) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (s *datedStore) Sift(ctx context.Context, collection string,
+	want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return s.fakeStore.Sift(ctx, collection, func(d bson.Raw) bool {
 		if collection == "activities" {
 			s.records++
@@ -167,9 +168,10 @@ func TestRunsReadChangesOnly(t *testing.T) {
 			s.set(dated(int32(6), 1999, at(20)))
 		}, 2 + 3, 0, 2, 40},
 		"a new record without the field": {false, func(s store) { s.set(dated(int32(100), 1999, nil)) }, 2, 0, 1, 41},
-		"a record imported as it was":    {false, func(s store) { s.set(dated(int32(-1), 1999, at(1))) }, 2, 41, 1, 41},
-		"an _id of another type":         {false, func(s store) { s.set(dated("x", 1999, nil)) }, 41, 0, 1, 41},
-		"a deletion":                     {false, func(s store) { s.remove(int32(3)) }, 1, 39, 0, 39},
+		"a record imported as it was": {false, func(s store) { s.set(dated(int32(-1), 1999, at(1))) }, 2, 41, 1,
+			41},
+		"an _id of another type": {false, func(s store) { s.set(dated("x", 1999, nil)) }, 41, 0, 1, 41},
+		"a deletion":             {false, func(s store) { s.remove(int32(3)) }, 1, 39, 0, 39},
 		"a deletion and a new record": {false, func(s store) {
 			s.remove(int32(3))
 			s.set(dated(int32(100), 1999, nil))
@@ -225,7 +227,8 @@ func TestRunsReadChangesOnly(t *testing.T) {
 				changed, rows := 0, len(liveRows(t, s, "activities"))
 				for _, out := range d.outcomes {
 					changed += out.Changed
-					if all := len(s.sources["activities"]); out.Scanned != all && out.Result == materialize.Published {
+					if all := len(s.sources["activities"]); out.Scanned != all &&
+						out.Result == materialize.Published {
 						t.Errorf("scanned %d records of %d", out.Scanned, all)
 					}
 				}

@@ -25,18 +25,19 @@
 // must not empty the portals. If a record cannot be rendered, or rendering panics, its last good row stays; it is
 // counted, named in the view's health, and tried again by every run. A run that fails leaves the view unchanged.
 //
-// A full run does not trust the hashes: it renders every record, compares the result with the stored row, and publishes
-// only differences. After that of a sound view front ends have nothing to load.
+// A full run does not trust the hashes: it renders every record, compares the result with the stored row, and
+// publishes only differences. After that of a sound view front ends have nothing to load.
 //
 // # Who runs jobs, and when
 //
-// A Runner runs jobs one after another, under the one lease of the store. Everything that it writes carries the lease's
-// token, so the store refuses the writes of a runner that has lost it without noticing. Run works on schedules until
-// its context ends; RunOnce runs chosen jobs once. Both return when every goroutine that they started has ended.
+// A Runner runs jobs one after another, under the one lease of the store. Everything that it writes carries the
+// lease's token, so the store refuses the writes of a runner that has lost it without noticing. Run works on
+// schedules until its context ends; RunOnce runs chosen jobs once. Both return when every goroutine that they started
+// has ended.
 //
 // # Kept answers of another server
 //
-// Under the same lease, the Runner records when collections that kept answers depend on (kept.Rule.Until) have changed:
-// front ends compare these marks, and the generations of views, with those in the answers. Beside the jobs it asks the
-// Keeper to fetch again what is stale or due under each rule, by the rule's schedule.
+// Under the same lease, the Runner records when collections that kept answers depend on (kept.Rule.Until) have
+// changed: front ends compare these marks, and the generations of views, with those in the answers. Beside the jobs
+// it asks the Keeper to fetch again what is stale or due under each rule, by the rule's schedule.
 package materialize

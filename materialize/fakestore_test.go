@@ -52,7 +52,8 @@ type fakeView struct {
 
 func newFakeStore() *fakeStore {
 	return &fakeStore{
-		sources: map[string][]bson.Raw{}, views: map[string]*fakeView{}, scanned: map[string]int{}, version: map[string]string{},
+		sources: map[string][]bson.Raw{}, views: map[string]*fakeView{}, scanned: map[string]int{},
+		version: map[string]string{},
 	}
 }
 
@@ -97,7 +98,8 @@ func (s *fakeStore) Scan(ctx context.Context, collection string) iter.Seq2[bson.
 	}
 }
 
-func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (s *fakeStore) Sift(ctx context.Context, collection string,
+	want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for d, err := range s.Scan(ctx, collection) {
 			if err != nil {
@@ -171,7 +173,8 @@ func (s *fakeStore) Metas(context.Context) ([]origin.Meta, error) {
 	return metas, nil
 }
 
-func (s *fakeStore) Rows(_ context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+func (s *fakeStore) Rows(_ context.Context, view string, since uint64,
+	fn func(origin.Row) error) (origin.Meta, error) {
 	s.mu.Lock()
 	v := s.viewLocked(view)
 	meta, rows := v.meta, slices.Collect(maps.Values(v.rows))
@@ -304,7 +307,8 @@ func (s *fakeStore) Holder(context.Context, string) (string, error) {
 func (s *fakeStore) steal(ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lease = origin.Lease{Name: s.lease.Name, Holder: "thief", Token: s.lease.Token + 1, Expires: time.Now().Add(ttl)}
+	s.lease = origin.Lease{Name: s.lease.Name, Holder: "thief", Token: s.lease.Token + 1,
+		Expires: time.Now().Add(ttl)}
 	s.term = ttl
 }
 

@@ -54,7 +54,8 @@ func TestFencedUnderAStandingLease(t *testing.T) {
 			again.Meta.Health.Status != origin.HealthOK {
 			t.Errorf("run of the next term: %+v", again)
 		}
-		for _, want := range []string{"level=ERROR msg=run view=a result=error", "is not the newest in the view's meta",
+		for _, want := range []string{"level=ERROR msg=run view=a result=error",
+			"is not the newest in the view's meta",
 			"level=WARN msg=\"materializing ended"} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("the log lacks %s:\n%s", want, said)
@@ -63,15 +64,16 @@ func TestFencedUnderAStandingLease(t *testing.T) {
 	})
 }
 
-// TestFencedAgainAndAgain: an instance whose every term ends fenced takes the lease ever more rarely, and each attempt
-// counts as a failure.
+// TestFencedAgainAndAgain: an instance whose every term ends fenced takes the lease ever more rarely, and each
+// attempt counts as a failure.
 func TestFencedAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
 		store.replace("a", rec(1, "x"))
 		store.onScan = func(context.Context, string) error { store.outdate(); return nil }
 		d := newDiary()
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer()})
+		r := newRunner(t,
+			materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer()})
 		stop := started(t, r)
 		time.Sleep(2 * time.Hour)
 		stop()

@@ -131,7 +131,8 @@ func TestForceDuringARun(t *testing.T) {
 		store.replace("a", records(1)...)
 		ask(materialize.Request{})
 		time.Sleep(time.Hour)
-		want := []materialize.Result{materialize.Published, materialize.Failed, materialize.Published, materialize.Held}
+		want := []materialize.Result{materialize.Published, materialize.Failed, materialize.Published,
+			materialize.Held}
 		if got := d.results("a"); !slices.Equal(got, want) {
 			t.Errorf("runs: %v, want %v", got, want)
 		}

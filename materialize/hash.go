@@ -21,7 +21,8 @@ type hasher struct {
 	seen   func(record bson.Raw) bson.Raw // see Job.prepare
 	digest *xxhash.Digest
 	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil if rows have no marks
-	marks  uint64                                  // seed of plain hashes, which also covers everything else that marks depend on
+	// seed of plain hashes, which also covers everything else that marks depend on
+	marks uint64
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
@@ -36,7 +37,8 @@ func newHasher(fingerprint string, job Job, deps Deps) *hasher {
 // basis identifies what hashes depend on, except the records.
 func (h *hasher) basis() string { return fmt.Sprintf("%x %x", h.seed, h.marks) }
 
-// plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without marks.
+// plain returns the hash of a record alone. While it does not change, neither does sum. It is 0 for jobs without
+// marks.
 func (h *hasher) plain(record bson.Raw) uint64 {
 	if h.mark == nil {
 		return 0
@@ -76,7 +78,8 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 		digest.WriteString(name)
 		digest.Write([]byte{0})
 		for _, d := range docs {
-			digest.Write(d) // a document starts with its length, so the hash also covers the borders between documents
+			// a document starts with its length, so the hash also covers the borders between documents
+			digest.Write(d)
 		}
 	}
 	fingerprint := job.Fingerprint

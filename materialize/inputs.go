@@ -62,8 +62,8 @@ func (b *build) identify(ctx context.Context) inputs {
 	return in
 }
 
-// unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same, and if
-// their versions are not exact, within ReadAllEvery.
+// unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same, and
+// if their versions are not exact, within ReadAllEvery.
 func (b *build) unchanged(before, now inputs) bool {
 	return b.scheduled && now.version != "" && now.version == before.version && b.readRecently(before, now)
 }
@@ -86,7 +86,8 @@ func (b *build) recall(in inputs) {
 	b.guard.counted = maps.Clone(in.counts)
 }
 
-// readRecently reports whether all records were read so recently that the run need not read those that seem unchanged.
+// readRecently reports whether all records were read so recently that the run need not read those that seem
+// unchanged.
 func (b *build) readRecently(before, now inputs) bool {
 	return now.exact || now.read.Sub(before.read) < b.ReadAllEvery
 }
@@ -162,8 +163,8 @@ func (b *build) yieldStale(records iter.Seq2[bson.Raw, error], h *hasher, yield 
 	return true
 }
 
-// readIDs reads the _ids of the source. It marks known records as seen, and reads unknown ones. It returns false if the
-// loop is over.
+// readIDs reads the _ids of the source. It marks known records as seen, and reads unknown ones. It returns false if
+// the loop is over.
 func (b *build) readIDs(ctx context.Context, h *hasher, yield func(change, error) bool) bool {
 	var unknown []string
 	all := origin.Query{Sort: raw.Sort{raw.ByID}, Projection: []string{}} // an index has all that this needs

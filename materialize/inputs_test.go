@@ -23,28 +23,36 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 		change  func(h *reading)
 		read    int // how many of five scheduled runs read; the change comes before the third
 	}{
-		"unknown versions":                {read: 5},
-		"exact versions":                  {exact: true, options: materialize.Options{ReadAllEvery: -1}, read: 0},
-		"a record changed":                {exact: true, change: (*reading).changeRecord, read: 1},
-		"a dependency changed":            {exact: true, change: func(h *reading) { h.bump("marks") }, read: 1},
-		"a related collection changed":    {exact: true, change: func(h *reading) { h.bump("related") }, read: 1},
-		"another collection changed":      {exact: true, change: func(h *reading) { h.bump("others") }, read: 0},
-		"something outside changed":       {exact: true, change: func(h *reading) { h.setOutside("another day", nil) }, read: 1},
-		"unknown outside":                 {exact: true, change: func(h *reading) { h.setOutside("", errors.New("no such file")) }, read: 3},
-		"an unknown version":              {exact: true, change: func(h *reading) { h.set("marks", "unknown") }, read: 3},
-		"a record to try again":           {exact: true, change: (*reading).spoilRecord, read: 3},
-		"a held view":                     {exact: true, change: (*reading).emptySource, read: 3},
-		"triggered":                       {exact: true, change: (*reading).trigger, read: 1},
-		"a lost row":                      {options: materialize.Options{ReadAllEvery: time.Hour}, change: (*reading).loseRow, read: 1},
-		"a lost row, a stream":            {watcher: true, change: (*reading).loseRow, read: 1},
-		"uncertain versions":              {options: materialize.Options{ReadAllEvery: time.Hour}, read: 0},
-		"uncertain versions, a change":    {options: materialize.Options{ReadAllEvery: time.Hour}, change: (*reading).changeRecord, read: 1},
+		"unknown versions":             {read: 5},
+		"exact versions":               {exact: true, options: materialize.Options{ReadAllEvery: -1}, read: 0},
+		"a record changed":             {exact: true, change: (*reading).changeRecord, read: 1},
+		"a dependency changed":         {exact: true, change: func(h *reading) { h.bump("marks") }, read: 1},
+		"a related collection changed": {exact: true, change: func(h *reading) { h.bump("related") }, read: 1},
+		"another collection changed":   {exact: true, change: func(h *reading) { h.bump("others") }, read: 0},
+		"something outside changed": {exact: true,
+			change: func(h *reading) { h.setOutside("another day", nil) }, read: 1},
+		"unknown outside": {exact: true,
+			change: func(h *reading) { h.setOutside("", errors.New("no such file")) }, read: 3},
+		"an unknown version": {exact: true, change: func(h *reading) { h.set("marks", "unknown") },
+			read: 3},
+		"a record to try again": {exact: true, change: (*reading).spoilRecord, read: 3},
+		"a held view":           {exact: true, change: (*reading).emptySource, read: 3},
+		"triggered":             {exact: true, change: (*reading).trigger, read: 1},
+		"a lost row": {options: materialize.Options{ReadAllEvery: time.Hour},
+			change: (*reading).loseRow, read: 1},
+		"a lost row, a stream": {watcher: true, change: (*reading).loseRow, read: 1},
+		"uncertain versions":   {options: materialize.Options{ReadAllEvery: time.Hour}, read: 0},
+		"uncertain versions, a change": {options: materialize.Options{ReadAllEvery: time.Hour},
+			change: (*reading).changeRecord, read: 1},
 		"uncertain versions, for a while": {options: materialize.Options{ReadAllEvery: 2 * minute}, read: 2},
 		"uncertain versions, never":       {options: materialize.Options{ReadAllEvery: minute}, read: 5},
 		"a stream":                        {watcher: true, read: 0},
-		"a stream with a change":          {watcher: true, change: func(h *reading) { h.watcher.changes <- "records" }, read: 1},
-		"a stream with another change":    {watcher: true, change: func(h *reading) { h.watcher.changes <- "others" }, read: 0},
-		"a stream broken and opened":      {watcher: true, change: func(h *reading) { h.watcher.broken <- errors.New("reset") }, read: 1},
+		"a stream with a change": {watcher: true,
+			change: func(h *reading) { h.watcher.changes <- "records" }, read: 1},
+		"a stream with another change": {watcher: true, change: func(h *reading) { h.watcher.changes <- "others" },
+			read: 0},
+		"a stream broken and opened": {watcher: true,
+			change: func(h *reading) { h.watcher.broken <- errors.New("reset") }, read: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -68,7 +76,8 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 					o.Before = func(context.Context) { time.Sleep(time.Second) } // the stream opens meanwhile
 				}
 				o.MaxShrink = 0.2
-				o.Store, o.Jobs, o.Observer, o.Schedule = h, []materialize.Job{job}, h.d.observer(), map[string]string{"loud": "@every 1m"}
+				o.Store, o.Jobs, o.Observer, o.Schedule = h, []materialize.Job{
+					job}, h.d.observer(), map[string]string{"loud": "@every 1m"}
 				r := newRunner(t, o)
 				h.runner = r
 				stop := started(t, r)
@@ -82,11 +91,13 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 					t.Errorf("scheduled runs read %d times, want %d", got, tt.read)
 				}
 				for _, out := range h.d.outcomes {
-					if held := out.Result == materialize.Held; !held && out.Scanned != 2 || out.Read.IsZero() != held {
+					if held := out.Result == materialize.Held; !held && out.Scanned != 2 ||
+						out.Read.IsZero() != held {
 						t.Errorf("scanned %d records, read at %s", out.Scanned, out.Read)
 					}
 				}
-				if m, err := h.Meta(t.Context(), "loud"); err != nil || m.Health.Status == "error" || len(m.Health.Counts) != 4 || m.Health.Read.IsZero() {
+				if m, err := h.Meta(t.Context(), "loud"); err != nil || m.Health.Status == "error" ||
+					len(m.Health.Counts) != 4 || m.Health.Read.IsZero() {
 					t.Errorf("health %+v, error %v", m.Health, err)
 				}
 			})

@@ -20,26 +20,26 @@ type Job struct {
 	// Deps are collections that rows are made from besides their own record. A change in one of them makes every row
 	// stale. They are held in memory during a run, so they must be small.
 	Deps []string
-	// Settings are the collections of settings among those that jobs read. A few deletions are a large share of such a
-	// collection, but no loss, so it is guarded only against being emptied, in every job that reads it.
+	// Settings are the collections of settings among those that jobs read. A few deletions are a large share of such
+	// a collection, but no loss, so it is guarded only against being emptied, in every job that reads it.
 	Settings []string
-	// Fingerprint identifies the rules for rows: a row made under another fingerprint is stale. It must change whenever
-	// the configuration or the program would make another row from the same record.
+	// Fingerprint identifies the rules for rows: a row made under another fingerprint is stale. It must change
+	// whenever the configuration or the program would make another row from the same record.
 	Fingerprint string
 	// Optional says that the source may be empty. If false, a run that finds no records in it logs a warning.
 	Optional bool
-	// Digest returns a digest of the parts of Deps that rows use, and of what else may change between runs: only they make
-	// rows stale. If nil, rows use everything.
+	// Digest returns a digest of the parts of Deps that rows use, and of what else may change between runs: only they
+	// make rows stale. If nil, rows use everything.
 	Digest func(Deps) string
 	// Outside returns a digest of what else rows depend on, such as a file, options or the day. May be nil.
 	Outside func(context.Context) (string, error)
 	// Related are collections, held in memory during a run, of which each mark uses a few documents among the Deps.
 	Related []string
-	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is nil,
-	// rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls the
-	// function, and not for a record that was the same in the last run under the same digest, unless it returned an
-	// error. So digest changes with all else that marks depend on but Fingerprint: documents of Related, options, the
-	// day.
+	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is
+	// nil, rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls
+	// the function, and not for a record that was the same in the last run under the same digest, unless it returned
+	// an error. So digest changes with all else that marks depend on but Fingerprint: documents of Related, options,
+	// the day.
 	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
@@ -49,7 +49,8 @@ type Job struct {
 
 	words func(row bson.Raw) []string // returns the words of a row; nil if rows have none
 
-	fill func(record bson.Raw) bson.Raw // returns the record that the functions above get; nil means the record itself
+	// returns the record that the functions above get; nil means the record itself
+	fill func(record bson.Raw) bson.Raw
 }
 
 // prepare returns a record in the form that the functions of the job get.
@@ -60,8 +61,8 @@ func (j Job) prepare(record bson.Raw) bson.Raw {
 	return j.fill(record)
 }
 
-// RowFunc renders one record's row, which has the record's _id. It is pure, several goroutines call it at once, and it
-// may return the record itself. A nil row without an error means that the record has no row in this view.
+// RowFunc renders one record's row, which has the record's _id. It is pure, several goroutines call it at once, and
+// it may return the record itself. A nil row without an error means that the record has no row in this view.
 type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
 
 // Deps are the documents of the collections that a job reads besides its source, by collection, in order of _id.

@@ -20,11 +20,14 @@ func TestActivityRows(t *testing.T) {
 		{"nothing rendered yet",
 			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}},
 			m{{Key: "web", Value: "<b>A</b>"}},
-			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}, {Key: "rendered", Value: m{{Key: "web", Value: "<b>A</b>"}}}}},
+			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"},
+				{Key: "rendered", Value: m{{Key: "web", Value: "<b>A</b>"}}}}},
 		{"rendered stays in its place",
-			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{{Key: "web", Value: "x"}}}, {Key: "title", Value: "A"}},
+			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{{Key: "web", Value: "x"}}},
+				{Key: "title", Value: "A"}},
 			m{{Key: "web", Value: "y"}, {Key: "print", Value: "z"}},
-			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{{Key: "web", Value: "y"}, {Key: "print", Value: "z"}}}, {Key: "title", Value: "A"}}},
+			m{{Key: "_id", Value: 1}, {Key: "rendered",
+				Value: m{{Key: "web", Value: "y"}, {Key: "print", Value: "z"}}}, {Key: "title", Value: "A"}}},
 		{"rendered was something else",
 			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: nil}},
 			m{},
@@ -32,11 +35,13 @@ func TestActivityRows(t *testing.T) {
 		{"only on the top level",
 			m{{Key: "_id", Value: 1}, {Key: "old", Value: m{{Key: "rendered", Value: 1}}}},
 			m{},
-			m{{Key: "_id", Value: 1}, {Key: "old", Value: m{{Key: "rendered", Value: 1}}}, {Key: "rendered", Value: m{}}}},
+			m{{Key: "_id", Value: 1}, {Key: "old", Value: m{{Key: "rendered", Value: 1}}},
+				{Key: "rendered", Value: m{}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			job := materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(tt.rendered), nil }, "rules/1")
+			job := materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(tt.rendered), nil },
+				"rules/1")
 			got, err := rowOf(t, job, doc(tt.record))
 			if err != nil || string(got) != string(doc(tt.want)) {
 				t.Errorf("got %s (%v), want %s", got, err, doc(tt.want))
@@ -97,13 +102,14 @@ func rowOf(t *testing.T, job materialize.Job, record bson.Raw) (bson.Raw, error)
 func TestActivitiesBy(t *testing.T) {
 	store := newFakeStore()
 	store.replace("activities", m{{Key: "_id", Value: 1}}, m{{Key: "_id", Value: 2}})
-	job := materialize.ActivitiesBy([]string{"templates"}, func(deps materialize.Deps) (materialize.RenderFunc, string) {
-		text := ""
-		for _, d := range deps["templates"] {
-			text += d.Lookup("text").StringValue()
-		}
-		return func(bson.Raw) (bson.Raw, error) { return doc(m{{Key: "web", Value: text}}), nil }, text
-	})
+	job := materialize.ActivitiesBy([]string{"templates"},
+		func(deps materialize.Deps) (materialize.RenderFunc, string) {
+			text := ""
+			for _, d := range deps["templates"] {
+				text += d.Lookup("text").StringValue()
+			}
+			return func(bson.Raw) (bson.Raw, error) { return doc(m{{Key: "web", Value: text}}), nil }, text
+		})
 	r, err := materialize.New(materialize.Options{Store: store, Jobs: []materialize.Job{job}})
 	if err != nil {
 		t.Fatal(err)

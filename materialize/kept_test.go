@@ -185,7 +185,8 @@ func TestKeptAnswersAreRefreshed(t *testing.T) {
 // theirs.
 func TestLongRefreshLeavesOthersATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper(&kept.Rule{Name: "long", Refresh: "@every 1h"}, &kept.Rule{Name: "short", Refresh: "@every 1h"})
+		k := newKeeper(&kept.Rule{Name: "long", Refresh: "@every 1h"},
+			&kept.Rule{Name: "short", Refresh: "@every 1h"})
 		k.parts = 1
 		r := newRunner(t, materialize.Options{
 			Store: newFakeStore(), Jobs: []materialize.Job{idle("a")},

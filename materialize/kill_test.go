@@ -46,11 +46,13 @@ func TestKilledProcessLeavesWholeViews(t *testing.T) {
 		withBolt(t, path, func(s boltHouse) {
 			got := loud(t, s)
 			if before := versioned(round - 1); !maps.Equal(got, want) && !maps.Equal(got, before) {
-				t.Fatalf("round %d, killed after %d steps: %d rows, equal neither to the old view nor to the new", round, steps, len(got))
+				t.Fatalf("round %d, killed after %d steps: %d rows, equal neither to the old view nor to the new",
+					round, steps, len(got))
 			}
 			since = follow(t, s, follower, since)
 			if !maps.Equal(follower, got) {
-				t.Fatalf("round %d, killed after %d steps: the following reader has %d rows, a new one %d", round, steps, len(follower), len(got))
+				t.Fatalf("round %d, killed after %d steps: the following reader has %d rows, a new one %d", round,
+					steps, len(follower), len(got))
 			}
 			out := once(t, killRunner(t, s), materialize.Request{Full: round%2 == 0})
 			if out.Err != nil {
@@ -123,7 +125,8 @@ func killRunner(t testing.TB, s materialize.Store) *materialize.Runner {
 
 func killOptions(s materialize.Store) materialize.Options {
 	plain := &shouting{}
-	return materialize.Options{Store: s, Jobs: []materialize.Job{plain.job()}, Holder: "one of two", Batch: 20, Log: quiet()}
+	return materialize.Options{Store: s, Jobs: []materialize.Job{plain.job()}, Holder: "one of two", Batch: 20,
+		Log: quiet()}
 }
 
 // killChildAfter starts a child process on the store and kills it with SIGKILL when it has reported

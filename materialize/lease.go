@@ -30,8 +30,8 @@ type heldLease struct {
 	end context.CancelCauseFunc
 }
 
-// acquire waits for the lease while another instance holds it, for at most patience. With endless patience it also tries
-// again after any other error.
+// acquire waits for the lease while another instance holds it, for at most patience. With endless patience it also
+// tries again after any other error.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started, waiting, shown := time.Now(), false, patience.String()
 	if patience < 0 {
@@ -65,8 +65,8 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 }
 
-// withLease calls work with a lease. It renews the lease meanwhile and releases it at the end. If the lease is lost, or
-// the store refuses a write under it, the context of work ends with the cause origin.ErrFenced, which withLease
+// withLease calls work with a lease. It renews the lease meanwhile and releases it at the end. If the lease is lost,
+// or the store refuses a write under it, the context of work ends with the cause origin.ErrFenced, which withLease
 // returns. withLease returns after work has returned and renewing has ended.
 func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Context, heldLease)) (cause error) {
 	working, stop := context.WithCancelCause(ctx)
@@ -85,8 +85,9 @@ func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Co
 	return cause
 }
 
-// renew extends the lease three times in its life, until ctx ends or the lease is lost: acquired by another instance, or
-// expired because the store did not answer. Then it stops the work; the store would refuse its later writes anyway.
+// renew extends the lease three times in its life, until ctx ends or the lease is lost: acquired by another instance,
+// or expired because the store did not answer. Then it stops the work; the store would refuse its later writes
+// anyway.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for backoff.Sleep(ctx, r.o.LeaseTTL/3) == nil {
 		began := time.Now()

@@ -21,7 +21,8 @@ func TestLeaseLostDuringARunPublishesNothing(t *testing.T) {
 		name string
 		lose func(*fakeStore) // called in the middle of a run
 	}{
-		{"taken by another, noticed when renewing", func(s *fakeStore) { s.steal(time.Minute); time.Sleep(20 * time.Second) }},
+		{"taken by another, noticed when renewing",
+			func(s *fakeStore) { s.steal(time.Minute); time.Sleep(20 * time.Second) }},
 		{"taken by another, noticed by the store", func(s *fakeStore) { s.steal(time.Minute) }},
 		{"run out while the store did not answer", func(s *fakeStore) {
 			s.silent.Store(true)
@@ -46,7 +47,8 @@ func TestLeaseLostDuringARunPublishesNothing(t *testing.T) {
 					}, nil
 				}
 				d := newDiary()
-				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, Observer: d.observer()})
+				r := newRunner(t,
+					materialize.Options{Store: store, Jobs: []materialize.Job{job}, Observer: d.observer()})
 				var atLoss origin.Meta
 				store.onPut = func([]origin.Row) { atLoss, _ = store.Meta(t.Context(), "a") }
 				stop := started(t, r)
@@ -119,13 +121,14 @@ func TestLeaseOfTheDeadPassesOn(t *testing.T) {
 			store, died := newFakeStore(), time.Now()
 			store.steal(30 * time.Second)
 			leads := make(chan struct{})
-			stop := started(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: materialize.Observer{
-				Leading: func(yes bool) {
-					if yes {
-						close(leads)
-					}
-				},
-			}}))
+			stop := started(t, newRunner(t,
+				materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: materialize.Observer{
+					Leading: func(yes bool) {
+						if yes {
+							close(leads)
+						}
+					},
+				}}))
 			<-leads
 			if waited := time.Since(died); waited < 30*time.Second || waited > 35*time.Second {
 				t.Errorf("another instance took a lease of 30 s after %v", waited)
@@ -165,7 +168,8 @@ func TestRunWaitsForAStoreThatDoesNotAnswer(t *testing.T) {
 		store := newFakeStore()
 		store.silent.Store(true)
 		d := newDiary()
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer()})
+		r := newRunner(t,
+			materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer()})
 		if _, err := r.RunOnce(t.Context(), materialize.Request{}, nil); err == nil {
 			t.Error("RunOnce waited for a store that is down")
 		}
@@ -183,13 +187,15 @@ func TestRunWaitsForAStoreThatDoesNotAnswer(t *testing.T) {
 func TestRunOnceWaitsForTheLeaseOfTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, said := newFakeStore(), &strings.Builder{}
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a"), idle("b")}, Log: slog.New(slog.NewTextHandler(said, nil))})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a"), idle("b")},
+			Log: slog.New(slog.NewTextHandler(said, nil))})
 		store.steal(25 * time.Second)
 		outs, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"b"}}, nil)
 		if err != nil || len(outs) != 1 || outs[0].View != "b" || outs[0].Result != materialize.Published {
 			t.Errorf("RunOnce beside a dead holder: %v, %v", outs, err)
 		}
-		if !strings.Contains(said.String(), "waiting: another instance materializes") || !strings.Contains(said.String(), "patience=45s") {
+		if !strings.Contains(said.String(), "waiting: another instance materializes") ||
+			!strings.Contains(said.String(), "patience=45s") {
 			t.Errorf("the log does not say that it waits: %s", said)
 		}
 		store.steal(time.Hour)
@@ -201,7 +207,8 @@ func TestRunOnceWaitsForTheLeaseOfTheDead(t *testing.T) {
 		if _, err := r.RunOnce(ctx, materialize.Request{}, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("RunOnce without time to wait: %v", err)
 		}
-		if _, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"z"}}, nil); !errors.Is(err, materialize.ErrUnknownView) {
+		if _, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"z"}}, nil); !errors.Is(err,
+			materialize.ErrUnknownView) {
 			t.Errorf("RunOnce of an unknown view: %v", err)
 		}
 	})
@@ -230,7 +237,8 @@ func TestProgressIsTold(t *testing.T) {
 	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Batch: 1000})
 	for _, total := range []int{0, 5000} {
 		var reported []materialize.Progress
-		if _, err := r.RunOnce(t.Context(), materialize.Request{}, func(p materialize.Progress) { reported = append(reported, p) }); err != nil {
+		if _, err := r.RunOnce(t.Context(), materialize.Request{},
+			func(p materialize.Progress) { reported = append(reported, p) }); err != nil {
 			t.Fatal(err)
 		}
 		last := materialize.Progress{View: "a", Scanned: 5000, Total: total, Changed: 5000 - total, Done: true}

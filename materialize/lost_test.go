@@ -9,8 +9,8 @@ import (
 	"vitrine/materialize"
 )
 
-// loseAll drops everything, as an operator's mistake does: sources and views, with their metas and counts. Tokens stay,
-// so that the lease of the test goes on.
+// loseAll drops everything, as an operator's mistake does: sources and views, with their metas and counts. Tokens
+// stay, so that the lease of the test goes on.
 func (s *fakeStore) loseAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,9 +105,9 @@ func TestLostCountsOfCollections(t *testing.T) {
 	}
 }
 
-// TestOnlyLossRecallsRows: what a front end shows counts only if the store has lost the view: its snapshot may be older
-// than a permitted loss, or another process may have forced one. A view made anew by a process that remembers nothing
-// is a loss, too.
+// TestOnlyLossRecallsRows: what a front end shows counts only if the store has lost the view: its snapshot may be
+// older than a permitted loss, or another process may have forced one. A view made anew by a process that remembers
+// nothing is a loss, too.
 func TestOnlyLossRecallsRows(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -70,17 +70,21 @@ func TestMarksFollow(t *testing.T) {
 			}
 			store.replace(collection, all...)
 		}
-		o := &marked{public: `{"hide":{"$ne":true},"workflow.status":{"$ne":"rejected"}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
+		o := &marked{public: `{"hide":{"$ne":true},"workflow.status":{"$ne":"rejected"}}`,
+			now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{
-			materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, "rules/1"), o.options),
+			materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil },
+				"rules/1"), o.options),
 		}})
 		const (
 			byAnn = `{"_id":"1","authors":[{"user":"ann"}],"units":["LAB"]}`
 			byBob = `{"_id":"2","authors":[{"user":"bob"}],"projects":"MOTH"}`
 			alone = `{"_id":"3","year":"2021","type":"talk"}`
 		)
-		persons := []string{`{"_id":1,"username":"ann","last":"Ada"}`, `{"_id":2,"username":"bob","last":"Bob"}`, `{"_id":3,"username":"eve","last":"Eve"}`}
-		groups := []string{`{"_id":1,"id":"LAB","name":"Lab","parent":"INST"}`, `{"_id":2,"id":"INST","name":"Institute"}`}
+		persons := []string{`{"_id":1,"username":"ann","last":"Ada"}`, `{"_id":2,"username":"bob","last":"Bob"}`,
+			`{"_id":3,"username":"eve","last":"Eve"}`}
+		groups := []string{`{"_id":1,"id":"LAB","name":"Lab","parent":"INST"}`,
+			`{"_id":2,"id":"INST","name":"Institute"}`}
 		set("activities", byAnn, byBob, alone)
 		set("persons", persons...)
 		set("groups", groups...)
@@ -93,20 +97,36 @@ func TestMarksFollow(t *testing.T) {
 		}{
 			{"at first", func() {}, 3, "1", `"persons":[{"id":"ann","name":"Ada"}]`},
 			{"nothing", func() {}, 0, "1", `"in":["LAB","INST"]`},
-			{"a record is hidden", func() { set("activities", byAnn, byBob, `{"_id":"3","year":"2021","hide":true}`) }, 1, "3", "-"},
+			{"a record is hidden", func() {
+				set("activities", byAnn, byBob, `{"_id":"3","year":"2021","hide":true}`)
+			}, 1, "3", "-"},
 			{"a record is shown again", func() { set("activities", byAnn, byBob, alone) }, 1, "3",
 				`{"public":true,"type":"talk"}`},
-			{"a record is rejected", func() { set("activities", byAnn, byBob, `{"_id":"3","workflow":{"status":"rejected"}}`) }, 1, "3", "-"},
-			{"a record brings a mark of its own", func() { set("activities", byAnn, byBob, `{"_id":"3","hide":true,"_list":{"public":true}}`) }, 1, "3", "-"},
-			{"a unit is renamed", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor","parent":"INST"}`, groups[1]) }, 1, "1", `"units":[{"id":"LAB","name":"Labor"}]`},
-			{"a unit moves", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, groups[1]) }, 1, "1", `"in":["LAB"]`},
-			{"a unit that no row has", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, `{"_id":2,"id":"INST"}`) }, 0, "1", `"in":["LAB"]`},
-			{"a person is hidden", func() { set("persons", persons[0], `{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2]) }, 1, "2", `{"public":true,"projects":[{"id":"MOTH","title":"Moths"}]}`},
+			{"a record is rejected", func() {
+				set("activities", byAnn, byBob, `{"_id":"3","workflow":{"status":"rejected"}}`)
+			}, 1, "3", "-"},
+			{"a record brings a mark of its own", func() {
+				set("activities", byAnn, byBob, `{"_id":"3","hide":true,"_list":{"public":true}}`)
+			}, 1, "3", "-"},
+			{"a unit is renamed", func() {
+				set("groups", `{"_id":1,"id":"LAB","name":"Labor","parent":"INST"}`, groups[1])
+			}, 1, "1", `"units":[{"id":"LAB","name":"Labor"}]`},
+			{"a unit moves", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, groups[1]) }, 1, "1",
+				`"in":["LAB"]`},
+			{"a unit that no row has", func() {
+				set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, `{"_id":2,"id":"INST"}`)
+			}, 0, "1", `"in":["LAB"]`},
+			{"a person is hidden", func() {
+				set("persons", persons[0], `{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2])
+			}, 1, "2", `{"public":true,"projects":[{"id":"MOTH","title":"Moths"}]}`},
 			{"a person changes otherwise", func() {
-				set("persons", `{"_id":1,"username":"ann","last":"Ada","mail":"x"}`, `{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2])
+				set("persons", `{"_id":1,"username":"ann","last":"Ada","mail":"x"}`,
+					`{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2])
 			}, 0, "1", `"id":"ann"`},
-			{"a project is no longer public", func() { set("projects", `{"_id":1,"name":"MOTH","title":"Moths"}`) }, 1, "2", `{"public":true}`},
-			{"another rule for what is public", func() { o.public = `{"year":{"$exists":false},"authors.user":{"$ne":"bob"}}` }, 2, "2", "-"},
+			{"a project is no longer public", func() { set("projects", `{"_id":1,"name":"MOTH","title":"Moths"}`) },
+				1, "2", `{"public":true}`},
+			{"another rule for what is public",
+				func() { o.public = `{"year":{"$exists":false},"authors.user":{"$ne":"bob"}}` }, 2, "2", "-"},
 		}
 		for _, tt := range tests {
 			tt.change()
@@ -131,9 +151,13 @@ func TestFirstPublished(t *testing.T) {
 		o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
 		now := time.Unix(1000, 0)
 		runner := func(rules string) *materialize.Runner {
-			return newRunner(t, materialize.Options{Store: store, Now: func() time.Time { return now }, Jobs: []materialize.Job{
-				materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, rules), o.options),
-			}})
+			return newRunner(t,
+				materialize.Options{Store: store, Now: func() time.Time { return now }, Jobs: []materialize.Job{
+					materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) {
+						return doc(m{}), nil
+					},
+						rules), o.options),
+				}})
 		}
 		first := runner("rules/1")
 		dated := `{"_id":"d","created":"1970-01-02"}`
@@ -143,12 +167,17 @@ func TestFirstPublished(t *testing.T) {
 			records []string
 			want    map[string]int64
 		}{
-			{first, false, []string{`{"_id":"a"}`, `{"_id":"b"}`, `{"_id":"h","hide":true}`, dated}, map[string]int64{"a": 1000, "b": 1000, "h": 0, "d": 86400}},
-			{first, false, []string{`{"_id":"a","year":1}`, `{"_id":"b"}`, `{"_id":"c"}`, `{"_id":"h"}`, dated}, map[string]int64{"a": 1000, "b": 1000, "c": 1001, "h": 1001, "d": 86400}},
-			{runner("rules/1"), false, []string{`{"_id":"a","year":2}`, `{"_id":"b"}`, `{"_id":"c","year":1}`, `{"_id":"e"}`, `{"_id":"h"}`, dated},
+			{first, false, []string{`{"_id":"a"}`, `{"_id":"b"}`, `{"_id":"h","hide":true}`, dated},
+				map[string]int64{"a": 1000, "b": 1000, "h": 0, "d": 86400}},
+			{first, false, []string{`{"_id":"a","year":1}`, `{"_id":"b"}`, `{"_id":"c"}`, `{"_id":"h"}`, dated},
+				map[string]int64{"a": 1000, "b": 1000, "c": 1001, "h": 1001, "d": 86400}},
+			{runner("rules/1"), false, []string{`{"_id":"a","year":2}`, `{"_id":"b"}`, `{"_id":"c","year":1}`,
+				`{"_id":"e"}`, `{"_id":"h"}`, dated},
 				map[string]int64{"a": 1000, "b": 1000, "c": 1001, "e": 1002, "h": 1001, "d": 86400}},
-			{runner("rules/2"), false, []string{`{"_id":"a"}`, `{"_id":"c"}`, dated}, map[string]int64{"a": 1000, "c": 1001, "d": 86400}},
-			{runner("rules/2"), true, []string{`{"_id":"a","year":3}`, `{"_id":"b"}`, `{"_id":"c"}`, dated}, map[string]int64{"a": 1000, "b": 1004, "c": 1001, "d": 86400}},
+			{runner("rules/2"), false, []string{`{"_id":"a"}`, `{"_id":"c"}`, dated},
+				map[string]int64{"a": 1000, "c": 1001, "d": 86400}},
+			{runner("rules/2"), true, []string{`{"_id":"a","year":3}`, `{"_id":"b"}`, `{"_id":"c"}`, dated},
+				map[string]int64{"a": 1000, "b": 1004, "c": 1001, "d": 86400}},
 		} {
 			now = time.Unix(1000+int64(i), 0)
 			var all []any
@@ -176,7 +205,8 @@ func TestMarksOfPersons(t *testing.T) {
 	store := newFakeStore()
 	store.replace("persons", member(1, "ada", "2026-11-22"), member(2, "bob", "2030-01-01"))
 	o := &marked{public: `{}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
-	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Marked(materialize.Plain("persons"), o.options)}})
+	r := newRunner(t, materialize.Options{Store: store,
+		Jobs: []materialize.Job{materialize.Marked(materialize.Plain("persons"), o.options)}})
 	for _, changed := range []int{2, 0, 1, 0} {
 		if out := once(t, r, materialize.Request{}); out.Changed != changed {
 			t.Errorf("at %s: %d rows changed, want %d", o.now, out.Changed, changed)
@@ -189,12 +219,15 @@ func TestMarksOfPersons(t *testing.T) {
 // appears in no list, and every run names it in the view's health.
 func TestUndecidedMark(t *testing.T) {
 	store := newFakeStore()
-	store.replace("conferences", m{{Key: "_id", Value: 1}, {Key: "level", Value: "high"}}, m{{Key: "_id", Value: 2}, {Key: "level", Value: "7"}})
+	store.replace("conferences", m{{Key: "_id", Value: 1}, {Key: "level", Value: "high"}},
+		m{{Key: "_id", Value: 2}, {Key: "level", Value: "7"}})
 	o := &marked{public: `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`}
-	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Marked(materialize.Plain("events"), o.options)}})
+	r := newRunner(t, materialize.Options{Store: store,
+		Jobs: []materialize.Job{materialize.Marked(materialize.Plain("events"), o.options)}})
 	for range 2 {
 		out := once(t, r, materialize.Request{})
-		if out.Skipped != 1 || len(out.Skips) != 1 || !strings.Contains(out.Skips[0].Err.Error(), "left out of lists: lists.public: ") {
+		if out.Skipped != 1 || len(out.Skips) != 1 ||
+			!strings.Contains(out.Skips[0].Err.Error(), "left out of lists: lists.public: ") {
 			t.Errorf("got %s, skips %v", out.Result, out.Skips)
 		}
 	}
@@ -209,7 +242,8 @@ func TestUndecidedMark(t *testing.T) {
 
 // TestOnlySomeViewsHaveMarks: the option does not change jobs of other views.
 func TestOnlySomeViewsHaveMarks(t *testing.T) {
-	for view, marks := range map[string]bool{"persons": true, "projects": true, "events": true, "journals": false, "proposals": false, "user_units": false} {
+	for view, marks := range map[string]bool{"persons": true, "projects": true, "events": true, "journals": false,
+		"proposals": false, "user_units": false} {
 		job := materialize.Marked(materialize.Plain(view), (&marked{public: `{}`}).options)
 		if (job.Mark != nil) != marks {
 			t.Errorf("%s: has marks: %v", view, !marks)
@@ -246,14 +280,16 @@ func TestMarkedBy(t *testing.T) {
 			{[]any{docOf(t, `{"_id":1,"shows":"a"}`)}, 2, `{"public":true,"subtype":"a"}`, "-"},
 			{[]any{docOf(t, `{"_id":1,"shows":"a","other":1}`)}, 0, `{"public":true,"subtype":"a"}`, "-"},
 			{[]any{docOf(t, `{"_id":1,"shows":"b"}`)}, 2, "-", `{"public":true,"subtype":"b"}`},
-			{[]any{docOf(t, `{"_id":1,"shows":"b"}`), docOf(t, `{"_id":2,"shows":"a"}`)}, 1, `{"public":true,"subtype":"a"}`, `{"public":true,"subtype":"b"}`},
+			{[]any{docOf(t, `{"_id":1,"shows":"b"}`), docOf(t, `{"_id":2,"shows":"a"}`)}, 1,
+				`{"public":true,"subtype":"a"}`, `{"public":true,"subtype":"b"}`},
 		} {
 			store.replace("settings", tt.settings...)
 			result := materialize.Published
 			if tt.changed == 0 {
 				result = materialize.Unchanged
 			}
-			wantCounts(t, once(t, r, materialize.Request{}), result, materialize.Counts{Scanned: 2, Rendered: tt.changed, Changed: tt.changed})
+			wantCounts(t, once(t, r, materialize.Request{}), result,
+				materialize.Counts{Scanned: 2, Rendered: tt.changed, Changed: tt.changed})
 			if got := marksOf(t, store, "activities"); got["1"] != tt.one || got["2"] != tt.two {
 				t.Errorf("%s: marks %q", tt.settings, got)
 			}

@@ -36,7 +36,8 @@ func TestLostRowsArePublishedAgain(t *testing.T) {
 		for _, lost := range [][]int32{{2}, {1, 2, 3}} {
 			store.lose("loud", lost...)
 			out := once(t, by, materialize.Request{})
-			wantCounts(t, out, materialize.Published, materialize.Counts{Scanned: 3, Rendered: len(lost), Changed: len(lost)})
+			wantCounts(t, out, materialize.Published,
+				materialize.Counts{Scanned: 3, Rendered: len(lost), Changed: len(lost)})
 			if out.Missing != len(lost) {
 				t.Errorf("%d rows reported as missing, want %d", out.Missing, len(lost))
 			}
@@ -47,13 +48,16 @@ func TestLostRowsArePublishedAgain(t *testing.T) {
 
 	store.replace("records", rec(1, "a"), rec(2, "refused"), rec(3, "c"))
 	store.lose("loud", 2)
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 1, Skipped: 1})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Rendered: 1, Skipped: 1})
 	wantLoud(t, store, map[int32]string{1: "a!", 3: "c!"})
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Unchanged, materialize.Counts{Scanned: 3, Rendered: 1, Skipped: 1})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Unchanged,
+		materialize.Counts{Scanned: 3, Rendered: 1, Skipped: 1})
 
 	store.lose("loud", 1, 3)
 	store.replace("records", rec(1, "a"), rec(3, "c"))
-	wantCounts(t, once(t, r, materialize.Request{Full: true}), materialize.Published, materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
+	wantCounts(t, once(t, r, materialize.Request{Full: true}), materialize.Published,
+		materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
 
 	store.lose("loud", 1)
 	store.replace("records", rec(1, "a"))
@@ -68,11 +72,13 @@ func TestLostRowsAreLogged(t *testing.T) {
 		store := newFakeStore()
 		store.replace("a", rec(1, "x"), rec(2, "y"))
 		var log bytes.Buffer
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")},
+			Log: slog.New(slog.NewTextHandler(&log, nil))})
 		once(t, r, materialize.Request{})
 		store.lose("a", 2)
 		started(t, r)()
-		if text := log.String(); !strings.Contains(text, "level=WARN msg=run view=a result=published") || !strings.Contains(text, "missing_from_store=1") {
+		if text := log.String(); !strings.Contains(text, "level=WARN msg=run view=a result=published") ||
+			!strings.Contains(text, "missing_from_store=1") {
 			t.Errorf("the log: %s", text)
 		}
 	})
@@ -88,7 +94,8 @@ func TestForcedRunIsRecorded(t *testing.T) {
 		if once(t, r, materialize.Request{}).Meta.Health.Forced {
 			t.Error("a run without Force is recorded as forced")
 		}
-		if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Unchanged || !out.Meta.Health.Forced {
+		if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Unchanged ||
+			!out.Meta.Health.Forced {
 			t.Errorf("%s, %+v", out.Result, out.Meta)
 		}
 		if once(t, r, materialize.Request{}).Meta.Health.Forced {
@@ -118,8 +125,8 @@ func (s *mixedStore) RowCount(ctx context.Context, view string) (n int, err erro
 	return n, err
 }
 
-// TestMixedRowsArePublishedAgain: rows that are not those of the generation make a run publish another one, even if no
-// row is stale, and rows that no run has published are removed whatever their number.
+// TestMixedRowsArePublishedAgain: rows that are not those of the generation make a run publish another one, even if
+// no row is stale, and rows that no run has published are removed whatever their number.
 func TestMixedRowsArePublishedAgain(t *testing.T) {
 	store := &mixedStore{fakeStore: newFakeStore()}
 	s := &shouting{rules: "!"}
@@ -144,6 +151,7 @@ func TestMixedRowsArePublishedAgain(t *testing.T) {
 		id := foreign.Lookup("_id")
 		store.views["loud"].rows[key(id)] = origin.Row{ID: id, Generation: 1, Hash: 1, Doc: foreign}
 	}
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Removed: 10})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Removed: 10})
 	wantLoud(t, store.fakeStore, all)
 }

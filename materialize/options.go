@@ -52,25 +52,26 @@ type Options struct {
 	Now func() time.Time
 	// Location is the time zone of the schedules. If nil, UTC is used.
 	Location *time.Location
-	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all of a day, may remove without being forced.
-	// It also bounds how many records of a collection that rows are made from may disappear. If 0, there is no bound.
+	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all of a day, may remove without being
+	// forced. It also bounds how many records of a collection that rows are made from may disappear. If 0, there is
+	// no bound.
 	MaxShrink float64
 	// Holder names this instance as the holder of the lease, and must be unique. If empty, host, process id and a
 	// random part are used. For a store that only one process can open, use a fixed name: the successor of a killed
 	// process then need not wait for the lease to expire.
 	Holder string
-	// LeaseTTL is the time after which a lease expires if it is not renewed, and thus how long a killed instance keeps
-	// others from working. If 0, it is 30 s.
+	// LeaseTTL is the time after which a lease expires if it is not renewed, and thus how long a killed instance
+	// keeps others from working. If 0, it is 30 s.
 	LeaseTTL time.Duration
 	// Batch is how many rows are written at once. If 0, it is 500.
 	Batch int
-	// Watcher reports changed source collections, so that their jobs run at once. Scheduled runs read nothing unless it
-	// has reported a change. If nil, or if it does not support watching, jobs run on their schedule only.
+	// Watcher reports changed source collections, so that their jobs run at once. Scheduled runs read nothing unless
+	// it has reported a change. If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
 	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. May be nil.
 	Versioner origin.Versioner
-	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs then
-	// read only the records that have changed by this field. May be empty.
+	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs
+	// then read only the records that have changed by this field. May be empty.
 	ChangedField string
 	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
 	ReadAllEvery time.Duration

@@ -16,9 +16,10 @@ type Result string
 const (
 	Published Result = "published" // a new generation was committed
 	Unchanged Result = "unchanged" // there was nothing to publish
-	Held      Result = "held"      // the run would have removed too many rows, or made rows without a damaged record; nothing was published
-	Failed    Result = "error"     // see Outcome.Err; nothing was published
-	Stopped   Result = "stopped"   // the context ended or the lease was lost; nothing was published
+	// the run would have removed too many rows, or made rows without a damaged record; nothing was published
+	Held    Result = "held"
+	Failed  Result = "error"   // see Outcome.Err; nothing was published
+	Stopped Result = "stopped" // the context ended or the lease was lost; nothing was published
 )
 
 // Outcome describes one run of one job, for logs, metrics and operators.
@@ -36,7 +37,8 @@ type Outcome struct {
 	Read    time.Time // when the last run began that read all records: this or an earlier one; zero if it failed
 	Took    time.Duration
 	Counts
-	// Unrecorded means that the run's health was not written to the store. Only this Outcome reports how the run ended.
+	// Unrecorded means that the run's health was not written to the store. Only this Outcome reports how the run
+	// ended.
 	Unrecorded bool
 }
 

@@ -64,25 +64,32 @@ func TestPartsOfUnchangedRecords(t *testing.T) {
 	}{
 		{name: "at first", calls: 3, changed: 3},
 		{name: "nothing"},
-		{name: "a record", change: func() { set("activities", one, two, `{"_id":"3","year":2021}`) }, calls: 1, changed: 1},
+		{name: "a record", change: func() { set("activities", one, two, `{"_id":"3","year":2021}`) }, calls: 1,
+			changed: 1},
 		{name: "nothing after a record"},
-		{name: "a field that no mark has", change: func() { set("persons", `{"_id":1,"username":"ann","last":"Ada","mail":"x"}`) }},
-		{name: "a unit", change: func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`) }, calls: 3, changed: 1},
+		{name: "a field that no mark has",
+			change: func() { set("persons", `{"_id":1,"username":"ann","last":"Ada","mail":"x"}`) }},
+		{name: "a unit", change: func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`) }, calls: 3,
+			changed: 1},
 		{name: "nothing after a unit"},
-		{name: "a hidden person", change: func() { set("persons", `{"_id":1,"username":"ann","hide":true}`) }, calls: 3, changed: 1},
+		{name: "a hidden person", change: func() { set("persons", `{"_id":1,"username":"ann","hide":true}`) },
+			calls: 3, changed: 1},
 		{name: "an hour", change: func() { o.now = o.now.Add(time.Hour - 1) }},
 		{name: "midnight", change: func() { o.now = o.now.Add(1) }, calls: 3},
 		{name: "nothing after midnight"},
 		{name: "the rule", change: func() { o.public = `{"year":{"$exists":false}}` }, calls: 3, changed: 1},
-		{name: "the same rule, written differently", change: func() { o.public = `{"year": {"$not": {"$exists": true}}}` }},
+		{name: "the same rule, written differently",
+			change: func() { o.public = `{"year": {"$not": {"$exists": true}}}` }},
 		{name: "a full run", request: full, calls: 3},
 		{name: "nothing after a full run"},
 		{name: "a record is gone", change: func() { set("activities", one, three) }, calls: 1, changed: 1},
 		{name: "and is back", change: func() { set("activities", one, two, three) }, calls: 1, changed: 1},
 		{name: "and stays"},
-		{name: "a record that cannot be rendered", change: func() { set("activities", one, two, `{"_id":"3","broken":1}`) }, calls: 1},
+		{name: "a record that cannot be rendered",
+			change: func() { set("activities", one, two, `{"_id":"3","broken":1}`) }, calls: 1},
 		{name: "is tried again", calls: 1},
-		{name: "twice in one run", change: func() { set("activities", one, two, `{"_id":"3","n":1}`, `{"_id":"3"}`) }, calls: 2, changed: 1},
+		{name: "twice in one run", change: func() { set("activities", one, two, `{"_id":"3","n":1}`, `{"_id":"3"}`) },
+			calls: 2, changed: 1},
 		{name: "twice again", calls: 1},
 		{name: "the other of both", change: func() { set("activities", one, two, three) }, calls: 1, changed: 1},
 		{name: "a run that fails", change: func() {
@@ -120,7 +127,8 @@ func TestPartsOfUnchangedRecords(t *testing.T) {
 			}
 		}
 		if out := outs[0]; out.Result != want || out.Changed != tt.changed || calls != tt.calls {
-			t.Errorf("%s: %s (%v), %d rows changed, %d parts; want %s, %d, %d", tt.name, out.Result, out.Err, out.Changed, calls, want, tt.changed, tt.calls)
+			t.Errorf("%s: %s (%v), %d rows changed, %d parts; want %s, %d, %d", tt.name, out.Result, out.Err,
+				out.Changed, calls, want, tt.changed, tt.calls)
 		}
 	}
 }
@@ -132,22 +140,28 @@ func TestMarksAreThoseOfAFirstRun(t *testing.T) {
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
 	lists := map[string]func(id int) string{
 		"activities": func(id int) string {
-			return fmt.Sprintf(`{"_id":"%d","n":%d,"hide":%s,"authors":[{"user":"p%d"}],"units":["u%d"],"projects":["q%d"]%s}`,
-				id, random.IntN(2), pick("true", "false", "1"), random.IntN(4), random.IntN(4), random.IntN(4), pick("", "", `,"broken":1`))
+			return fmt.Sprintf(
+				`{"_id":"%d","n":%d,"hide":%s,"authors":[{"user":"p%d"}],"units":["u%d"],"projects":["q%d"]%s}`,
+				id, random.IntN(2), pick("true", "false", "1"), random.IntN(4), random.IntN(4), random.IntN(4),
+				pick("", "", `,"broken":1`))
 		},
 		"persons": func(id int) string {
-			return fmt.Sprintf(`{"_id":%d,"username":"p%d","last":"%s","hide":%s}`, id, id, pick("A", "B"), pick("true", "false"))
+			return fmt.Sprintf(`{"_id":%d,"username":"p%d","last":"%s","hide":%s}`, id, id, pick("A", "B"),
+				pick("true", "false"))
 		},
 		"groups": func(id int) string {
-			return fmt.Sprintf(`{"_id":%d,"id":"u%d","name":"%s","parent":"u%d","hide":%s}`, id, id, pick("A", "B"), random.IntN(4), pick("true", "false"))
+			return fmt.Sprintf(`{"_id":%d,"id":"u%d","name":"%s","parent":"u%d","hide":%s}`, id, id, pick("A", "B"),
+				random.IntN(4), pick("true", "false"))
 		},
 		"projects": func(id int) string {
-			return fmt.Sprintf(`{"_id":%d,"name":"q%d","title":"%s","public":%s}`, id, id, pick("A", "B"), pick("true", "false"))
+			return fmt.Sprintf(`{"_id":%d,"name":"q%d","title":"%s","public":%s}`, id, id, pick("A", "B"),
+				pick("true", "false"))
 		},
 	}
 	for range 20 {
 		o := &marked{now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
-		store, docs := newFakeStore(), map[string]map[int]string{"activities": {}, "persons": {}, "groups": {}, "projects": {}}
+		store, docs := newFakeStore(), map[string]map[int]string{"activities": {}, "persons": {}, "groups": {},
+			"projects": {}}
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{markedJob(o)}, MaxShrink: 1})
 		for range 30 {
 			o.public = pick(`{}`, `{"hide":{"$ne":true}}`, `{"n":1}`)
@@ -175,7 +189,8 @@ func TestMarksAreThoseOfAFirstRun(t *testing.T) {
 			if out.Result == materialize.Failed {
 				continue
 			}
-			once(t, newRunner(t, materialize.Options{Store: fresh, Jobs: []materialize.Job{markedJob(o)}}), materialize.Request{})
+			once(t, newRunner(t, materialize.Options{Store: fresh, Jobs: []materialize.Job{markedJob(o)}}),
+				materialize.Request{})
 			got, want := marksOf(t, store, "activities"), marksOf(t, fresh, "activities")
 			for id := range got {
 				if _, ok := want[id]; !ok {

@@ -11,13 +11,15 @@ import (
 
 // refers holds the references of a row in the form that rows store.
 func refers(ref, id, name string) m {
-	return m{{Key: "organizations", Value: bson.A{m{{Key: "ref", Value: ref}, {Key: "id", Value: id}, {Key: "name", Value: name}}}}}
+	return m{{Key: "organizations",
+		Value: bson.A{m{{Key: "ref", Value: ref}, {Key: "id", Value: id}, {Key: "name", Value: name}}}}}
 }
 
 func TestResolvedRows(t *testing.T) {
 	deps := materialize.Deps{
 		"organizations": {doc(m{{Key: "_id", Value: "moon"}, {Key: "name", Value: "Moon"}})},
-		"persons":       {doc(m{{Key: "_id", Value: 1}, {Key: "username", Value: "ann"}, {Key: "first", Value: "Ann"}})},
+		"persons": {
+			doc(m{{Key: "_id", Value: 1}, {Key: "username", Value: "ann"}, {Key: "first", Value: "Ann"}})},
 	}
 	tests := []struct {
 		name         string
@@ -28,7 +30,8 @@ func TestResolvedRows(t *testing.T) {
 			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}}},
 		{"an organisation",
 			m{{Key: "_id", Value: 1}, {Key: "scholarship", Value: "moon"}},
-			m{{Key: "_id", Value: 1}, {Key: "scholarship", Value: "moon"}, {Key: "_resolved", Value: refers("moon", "moon", "Moon")}}},
+			m{{Key: "_id", Value: 1}, {Key: "scholarship", Value: "moon"},
+				{Key: "_resolved", Value: refers("moon", "moon", "Moon")}}},
 		{"a person",
 			m{{Key: "_id", Value: 1}, {Key: "contact", Value: "ann"}},
 			m{{Key: "_id", Value: 1}, {Key: "contact", Value: "ann"}, {Key: "_resolved", Value: m{

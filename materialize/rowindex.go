@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// rowIndex has the published rows by id, with the changes of the current run so far, and which of their records it has
-// seen. Only one goroutine at a time may use it.
+// rowIndex has the published rows by id, with the changes of the current run so far, and which of their records it
+// has seen. Only one goroutine at a time may use it.
 type rowIndex struct {
 	meta   origin.Meta    // meta of the generation of the rows
 	inputs inputs         // what the rows were made from
@@ -46,7 +46,8 @@ type storedRow struct {
 
 // orLoad returns the index if it has the generation of meta and the store still has as many rows, which it does not
 // count if sure, because counting reads them in the embedded store. Otherwise, or for a full run, it loads a new one.
-func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full, sure bool) (*rowIndex, error) {
+func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full,
+	sure bool) (*rowIndex, error) {
 	same := k != nil && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published)
 	if same && !full {
 		stored, err := meta.Rows, error(nil)
@@ -65,7 +66,8 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	old := k
 	k = &rowIndex{at: map[string]int{}, run: 1}
 	if full && same {
-		k.at, k.rows, k.tally, k.summary, k.basis = old.at, make([]storedRow, len(old.rows)), old.tally, old.summary, old.basis
+		k.at, k.rows, k.tally, k.summary, k.basis = old.at, make([]storedRow,
+			len(old.rows)), old.tally, old.summary, old.basis
 	}
 	add := func(id bson.RawValue, row storedRow) error {
 		at := k.place(id)
@@ -74,8 +76,10 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	}
 	var err error
 	if k.dated = full; full {
-		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // if an id comes twice, the last version counts; it may be a tombstone
-			return add(r.ID, storedRow{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
+		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error {
+			// if an id comes twice, the last version counts; it may be a tombstone
+			return add(r.ID,
+				storedRow{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
 		})
 	} else {
 		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
@@ -95,7 +99,8 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 }
 
 // firstPublished returns when a row with a mark was first published: now, unless the row was published before.
-func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view string, at int, now int64) (int64, error) {
+func (k *rowIndex) firstPublished(ctx context.Context, views origin.Views, view string, at int,
+	now int64) (int64, error) {
 	if k.rows[at].live && k.rows[at].first == 0 && !k.dated { // rare, because such a record has changed
 		_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
 			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)

@@ -21,17 +21,21 @@ func TestRowsAreKnownFromTheRunBefore(t *testing.T) {
 			t.Errorf("%d reads of the rows, want %d", store.hashed, want)
 		}
 	}
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
 	wantCounts(t, once(t, r, materialize.Request{}), materialize.Unchanged, materialize.Counts{Scanned: 3})
 	store.replace("records", rec(2, "B"), rec(3, "c"), rec(4, "d"))
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 2, Changed: 2, Removed: 1})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Rendered: 2, Changed: 2, Removed: 1})
 	wantHashed(1)
 
 	store.replace("records", rec(2, "B"), rec(4, "D"), rec(5, "e"))
-	wantCounts(t, once(t, other, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 2, Changed: 2, Removed: 1})
+	wantCounts(t, once(t, other, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Rendered: 2, Changed: 2, Removed: 1})
 	wantHashed(2)
 	store.replace("records", rec(1, "back"), rec(2, "B"), rec(4, "D"), rec(5, "e"))
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 4, Rendered: 1, Changed: 1})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 4, Rendered: 1, Changed: 1})
 	wantHashed(3)
 
 	store.onCommit = func() error { return errors.New("no room") }
@@ -40,7 +44,8 @@ func TestRowsAreKnownFromTheRunBefore(t *testing.T) {
 		t.Errorf("a run that cannot commit: %s", out.Result)
 	}
 	store.onCommit = nil
-	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Removed: 1})
+	wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+		materialize.Counts{Scanned: 3, Removed: 1})
 	wantHashed(4)
 	wantLoud(t, store, map[int32]string{2: "B!", 4: "D!", 5: "e!"})
 }

@@ -25,17 +25,19 @@ var (
 
 // Runner runs jobs under the store's lease. One goroutine may call Run and RunOnce, any the other methods.
 type Runner struct {
-	o           Options
-	schedules   map[string]*Schedule   // by view; nil if there is none
-	full        *Schedule              // nil if there is none
-	settings    []string               // collections of settings, see Job.Settings
-	kept        map[string]*rowIndex   // index of the last run by view, or nil; used only by Run or RunOnce's goroutine
+	o         Options
+	schedules map[string]*Schedule // by view; nil if there is none
+	full      *Schedule            // nil if there is none
+	settings  []string             // collections of settings, see Job.Settings
+	// index of the last run by view, or nil; used only by Run or RunOnce's goroutine
+	kept        map[string]*rowIndex
 	lastMeta    map[string]origin.Meta // last meta by view, with the counts of its last good run; used like kept
 	fencedTerms int                    // consecutive terms fenced before each job had run once; used like kept
 	wake        chan struct{}          // of capacity one: signals that requests is not empty
 	streams     uint64                 // change streams opened so far; only used by watch
 	marker      atomic.Pointer[marker] // of the present term; nil if there is none
-	stream      atomic.Uint64          // number of the open change stream, which reports all changes; 0 if none is open
+	// number of the open change stream, which reports all changes; 0 if none is open
+	stream atomic.Uint64
 
 	mu       sync.Mutex            // guards the fields below
 	leading  bool                  // Run holds the lease
@@ -66,10 +68,10 @@ func New(o Options) (*Runner, error) {
 	return r, nil
 }
 
-// Run waits for the lease, runs every job once and then on its schedule. If it loses the lease, it waits for it again.
-// If the store refuses a write although Run holds the lease, Run releases the lease, and takes it again with a token
-// that exceeds those of all metas. It returns nil when ctx ends, after everything that it started has ended and the
-// lease is released.
+// Run waits for the lease, runs every job once and then on its schedule. If it loses the lease, it waits for it
+// again. If the store refuses a write although Run holds the lease, Run releases the lease, and takes it again with a
+// token that exceeds those of all metas. It returns nil when ctx ends, after everything that it started has ended and
+// the lease is released.
 func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)
@@ -101,11 +103,12 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 			return nil, fmt.Errorf("%w: %q; want one of %s", ErrUnknownView, view, strings.Join(all, ", "))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(r.o.Jobs), func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
+	return slices.DeleteFunc(slices.Clone(r.o.Jobs),
+		func(job Job) bool { return len(views) > 0 && !slices.Contains(views, job.View) }), nil
 }
 
-// build runs one job once for a request and reports it to the observer. If the store refuses a write of the run, build
-// ends the work under the lease: the store would refuse the following runs, too.
+// build runs one job once for a request and reports it to the observer. If the store refuses a write of the run,
+// build ends the work under the lease: the store would refuse the following runs, too.
 func (r *Runner) build(
 	ctx context.Context, lease heldLease, job Job, request runRequest, progress func(Progress),
 ) Outcome {
@@ -132,9 +135,9 @@ func (r *Runner) build(
 // RunOnce runs the jobs of the requested views once, in the order of Options.Jobs, and returns one outcome each.
 // progress may be nil; it is called after every batch, and with Done when a view is finished.
 //
-// It waits for the lease for one and a half times its term, in which that of a killed instance expires; with a live one
-// it returns an error that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView, the store's, or the cause for which
-// ctx ended or the lease was lost, with the outcomes so far. Errors of single runs are only in the outcomes.
+// It waits for the lease for one and a half times its term, in which that of a killed instance expires; with a live
+// one it returns an error that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView, the store's, or the cause for
+// which ctx ended or the lease was lost, with the outcomes so far. Errors of single runs are only in the outcomes.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {

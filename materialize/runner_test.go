@@ -123,7 +123,8 @@ func TestNightlyFullRunAcrossClockChanges(t *testing.T) {
 		{"forward", time.Date(2000, 3, 24, 23, 0, 0, 0, time.UTC), // midnight in Berlin
 			[]time.Duration{2*time.Hour + 30*time.Minute, 26 * time.Hour, 49*time.Hour + 30*time.Minute}},
 		{"back", time.Date(2000, 10, 27, 22, 0, 0, 0, time.UTC),
-			[]time.Duration{2*time.Hour + 30*time.Minute, 26*time.Hour + 30*time.Minute, 51*time.Hour + 30*time.Minute}},
+			[]time.Duration{2*time.Hour + 30*time.Minute, 26*time.Hour + 30*time.Minute,
+				51*time.Hour + 30*time.Minute}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,7 +242,8 @@ func TestTriggersAreCoalesced(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := r.Trigger(materialize.Request{Views: []string{"a", "z"}}); !errors.Is(err, materialize.ErrUnknownView) || !strings.Contains(err.Error(), `"z"`) {
+		if err := r.Trigger(materialize.Request{Views: []string{"a", "z"}}); !errors.Is(err,
+			materialize.ErrUnknownView) || !strings.Contains(err.Error(), `"z"`) {
 			t.Errorf("trigger of an unknown view: %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -309,7 +311,8 @@ func TestFailedFullRunIsTriedAgainInFull(t *testing.T) {
 		store := newFakeStore()
 		store.replace("a", rec(1, "x"))
 		d := newDiary()
-		r := newRunner(t, materialize.Options{Store: store, Observer: d.observer(), Jobs: []materialize.Job{idle("a")}})
+		r := newRunner(t,
+			materialize.Options{Store: store, Observer: d.observer(), Jobs: []materialize.Job{idle("a")}})
 		stop := started(t, r)
 		var failed atomic.Bool
 		store.onScan = func(context.Context, string) error {
@@ -323,7 +326,8 @@ func TestFailedFullRunIsTriedAgainInFull(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		stop()
-		if len(d.runs) != 3 || !d.runs[1].full || !d.runs[2].full || d.outcomes[1].Result != materialize.Failed || d.outcomes[2].Err != nil {
+		if len(d.runs) != 3 || !d.runs[1].full || !d.runs[2].full || d.outcomes[1].Result != materialize.Failed ||
+			d.outcomes[2].Err != nil {
 			t.Errorf("runs: %v", d.runs)
 		}
 	})
@@ -355,7 +359,8 @@ func TestNewRefuses(t *testing.T) {
 		o    materialize.Options
 		want string
 	}{
-		{"bad spec", materialize.Options{Jobs: []materialize.Job{idle("a")}, Schedule: map[string]string{"a": "often"}}, `view a: schedule "often"`},
+		{"bad spec", materialize.Options{Jobs: []materialize.Job{idle("a")},
+			Schedule: map[string]string{"a": "often"}}, `view a: schedule "often"`},
 		{"bad full spec", materialize.Options{FullSchedule: "@never"}, `full run: schedule "@never"`},
 	}
 	for _, tt := range tests {

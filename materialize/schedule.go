@@ -10,8 +10,9 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed cron spec that keeps its promise when clocks change. Package cron alone skips a local time that
-// does not exist on the day clocks go forward and keeps twice one that exists twice on the day they go back. Here
+// Schedule is a parsed cron spec that keeps its promise when clocks change. Package cron alone skips a local time
+// that does not exist on the day clocks go forward and keeps twice one that exists twice on the day they go back.
+// Here
 //
 //   - a spec that names hours ("30 2 * * *") is due once each day: at the moment of
 //     the change if clocks jump over its time, the first time round if it comes twice;
@@ -24,9 +25,9 @@ type Schedule struct {
 	everyHour bool
 }
 
-// ParseSchedule parses a cron spec of five fields, a descriptor like "@daily", or "@every 2m" (a second or more). It is
-// evaluated in location, nil meaning UTC, unless the spec names its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A spec
-// that never comes due ("0 0 30 2 *") is an error.
+// ParseSchedule parses a cron spec of five fields, a descriptor like "@daily", or "@every 2m" (a second or more). It
+// is evaluated in location, nil meaning UTC, unless the spec names its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A
+// spec that never comes due ("0 0 30 2 *") is an error.
 func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	parsed, err := parseCron(spec)
 	if err != nil {
@@ -120,7 +121,8 @@ func (s *Schedule) anew(due, now time.Time) time.Time {
 // tolerance is how far the wall clock may drift from the monotonic one, between two looks, before it counts as set.
 const tolerance = 2 * time.Second
 
-// wallClock detects that the wall clock was set. A suspended machine looks the same: its monotonic clock stands still.
+// wallClock detects that the wall clock was set. A suspended machine looks the same: its monotonic clock stands
+// still.
 type wallClock struct {
 	now   func() time.Time
 	shown time.Time // the wall clock's time at the last look

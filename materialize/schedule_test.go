@@ -41,10 +41,12 @@ func TestScheduleAcrossClockChanges(t *testing.T) {
 			[]string{"2026-10-26T02:30:00+01:00"}},
 		{"just behind the repeated hour", "Europe/Berlin", "0 3 * * *", "2026-10-25T02:30:00+01:00",
 			[]string{"2026-10-25T03:00:00+01:00", "2026-10-26T03:00:00+01:00"}},
-		{"every half hour goes on when clocks go forward", "Europe/Berlin", "*/30 * * * *", "2026-03-29T01:15:00+01:00",
+		{"every half hour goes on when clocks go forward", "Europe/Berlin", "*/30 * * * *",
+			"2026-03-29T01:15:00+01:00",
 			[]string{"2026-03-29T01:30:00+01:00", "2026-03-29T03:00:00+02:00", "2026-03-29T03:30:00+02:00"}},
 		{"every half hour goes on when clocks go back", "Europe/Berlin", "*/30 * * * *", "2026-10-25T02:15:00+02:00",
-			[]string{"2026-10-25T02:30:00+02:00", "2026-10-25T02:00:00+01:00", "2026-10-25T02:30:00+01:00", "2026-10-25T03:00:00+01:00"}},
+			[]string{"2026-10-25T02:30:00+02:00", "2026-10-25T02:00:00+01:00", "2026-10-25T02:30:00+01:00",
+				"2026-10-25T03:00:00+01:00"}},
 		{"every other hour skips nothing", "Europe/Berlin", "0 */2 * * *", "2026-03-29T00:30:00+01:00",
 			[]string{"2026-03-29T03:00:00+02:00", "2026-03-29T04:00:00+02:00"}},
 		{"no midnight that day", "America/Sao_Paulo", "0 0 * * *", "2018-11-03T12:00:00-03:00",
@@ -94,7 +96,8 @@ func TestScheduleAcrossClockChanges(t *testing.T) {
 func TestParseScheduleRefuses(t *testing.T) {
 	for _, spec := range []string{
 		"", " ", "* * * *", "* * * * * *", "61 * * * *", "*/0 * * * *", "5-1 * * * *", "a b c d e",
-		"TZ=Europe/Berlin", "CRON_TZ=", "CRON_TZ=Nowhere/Land * * * * *", "@fortnightly", "@every", "@every ", "@every soon",
+		"TZ=Europe/Berlin", "CRON_TZ=", "CRON_TZ=Nowhere/Land * * * * *", "@fortnightly", "@every", "@every ",
+		"@every soon",
 		"@every 0s", "@every -5m", "@every 999ms", "CRON_TZ=UTC @every 0s", "0 0 30 2 *", "0 0 31 4,6,9,11 *",
 	} {
 		if s, err := materialize.ParseSchedule(spec, nil); err == nil {
@@ -104,7 +107,8 @@ func TestParseScheduleRefuses(t *testing.T) {
 }
 
 func FuzzParseSchedule(f *testing.F) {
-	for _, spec := range []string{"*/5 * * * *", "@every 2m", "@daily", "CRON_TZ=Europe/Berlin 0 4 * * 1-5", "TZ=X", "0 0 29 2 *"} {
+	for _, spec := range []string{"*/5 * * * *", "@every 2m", "@daily", "CRON_TZ=Europe/Berlin 0 4 * * 1-5", "TZ=X",
+		"0 0 29 2 *"} {
 		f.Add(spec)
 	}
 	from := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
@@ -122,7 +126,8 @@ func FuzzParseSchedule(f *testing.F) {
 // A spec that names an hour is due once on every calendar day of its zone, however clocks change.
 // On other days, package cron gives the same times.
 func TestDailyScheduleIsDueOnceADay(t *testing.T) {
-	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu"}
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe",
+		"Africa/Casablanca", "Asia/Kathmandu"}
 	rapid.Check(t, func(rt *rapid.T) {
 		loc := zone(t, rapid.SampledFrom(zones).Draw(rt, "zone"))
 		minute, hour := rapid.IntRange(0, 59).Draw(rt, "minute"), rapid.IntRange(0, 23).Draw(rt, "hour")
@@ -147,7 +152,8 @@ func TestDailyScheduleIsDueOnceADay(t *testing.T) {
 			if got, want := at.YearDay()-before.YearDay(), 1; got != want && at.Year() == before.Year() {
 				rt.Fatalf("%s: %s is followed by %s", spec, before, at)
 			}
-			if offset(before) == offset(at) && before.Hour()*60+before.Minute() == hour*60+minute && !plain.Next(before).Equal(at) {
+			if offset(before) == offset(at) && before.Hour()*60+before.Minute() == hour*60+minute &&
+				!plain.Next(before).Equal(at) {
 				rt.Fatalf("%s: cron follows %s by %s, we by %s", spec, before, plain.Next(before), at)
 			}
 		}
@@ -185,9 +191,11 @@ func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 				observer := d.observer()
 				observer.Due = func(view string, in time.Duration) { due[view] = in }
 				r := newRunner(t, materialize.Options{
-					Store: newFakeStore(), Observer: observer, Jobs: []materialize.Job{idle("every"), idle("cron"), idle("never")},
+					Store: newFakeStore(), Observer: observer,
+					Jobs:         []materialize.Job{idle("every"), idle("cron"), idle("never")},
 					Schedule:     map[string]string{"every": "@every 2m", "cron": "*/5 * * * *"},
-					FullSchedule: "30 2 * * *", Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+					FullSchedule: "30 2 * * *",
+					Now:          func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
 				})
 				stop := started(t, r)
 				time.Sleep(11*time.Minute + 30*time.Second)
@@ -205,13 +213,15 @@ func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 					last = run.after
 					after[run.view]++
 				}
-				if after["every"] < 5 || after["every"] > 7 || after["cron"] < 2 || after["cron"] > 4 || after["never"] > 1 {
+				if after["every"] < 5 || after["every"] > 7 || after["cron"] < 2 || after["cron"] > 4 ||
+					after["never"] > 1 {
 					t.Errorf("runs in 11 minutes: %v", after)
 				}
 				if d.missed > 0 {
 					t.Errorf("%d missed", d.missed)
 				}
-				if due["every"] <= 0 || due["every"] > 2*time.Minute || due["cron"] <= 0 || due["cron"] > 5*time.Minute || len(due) != 2 {
+				if due["every"] <= 0 || due["every"] > 2*time.Minute || due["cron"] <= 0 ||
+					due["cron"] > 5*time.Minute || len(due) != 2 {
 					t.Errorf("due in %v", due)
 				}
 			})
@@ -227,7 +237,8 @@ func TestClockSetDuringARun(t *testing.T) {
 				var set atomic.Int64
 				d := newDiary()
 				r := newRunner(t, materialize.Options{
-					Store: newFakeStore(), Observer: d.observer(), Jobs: []materialize.Job{slow("slow", 30*time.Second), idle("other")},
+					Store: newFakeStore(), Observer: d.observer(),
+					Jobs:     []materialize.Job{slow("slow", 30*time.Second), idle("other")},
 					Schedule: map[string]string{"slow": "@every 2m", "other": "@every 2m"},
 					Now:      func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
 				})

@@ -11,8 +11,8 @@ import (
 )
 
 // shrinkGuard refuses runs that would leave too little of a view, or of the collections that its rows are made from:
-// without persons, every project would lose its names. It compares with the highest count of the last day, because many
-// small steps add up to a large one.
+// without persons, every project would lose its names. It compares with the highest count of the last day, because
+// many small steps add up to a large one.
 type shrinkGuard struct {
 	max      float64 // share that may disappear; 0 means any
 	forced   bool
@@ -46,8 +46,11 @@ func (g *shrinkGuard) collection(name string, records int) error {
 	switch {
 	case records > 0 && slices.Contains(g.settings, name):
 	case g.excess(most-records, most):
-		return &heldError{fmt.Sprintf("collection %s has %d records and had %d within the last day, a loss of more than the permitted %.4g %%",
-			name, records, most, g.max*100)}
+		return &heldError{
+			fmt.Sprintf(
+				"collection %s has %d records and had %d within the last day, a loss of more than the permitted "+
+					"%.4g %%",
+				name, records, most, g.max*100)}
 	}
 	return nil
 }
@@ -60,11 +63,13 @@ func (g *shrinkGuard) rows(before, removed, after int) error {
 			"and the run would leave %d, a loss of more than the permitted %.4g %%", g.lostRows, after, g.max*100)}
 	}
 	if g.excess(removed, before) {
-		return &heldError{fmt.Sprintf("would remove %d of %d rows, more than the permitted %.4g %%", removed, before, g.max*100)}
+		return &heldError{fmt.Sprintf("would remove %d of %d rows, more than the permitted %.4g %%", removed, before,
+			g.max*100)}
 	}
 	if most := g.past[""].Most(g.now); g.excess(most-after, most) {
-		return &heldError{fmt.Sprintf("would leave %d of the %d rows of the last day, a loss of more than the permitted %.4g %%",
-			after, most, g.max*100)}
+		return &heldError{
+			fmt.Sprintf("would leave %d of the %d rows of the last day, a loss of more than the permitted %.4g %%",
+				after, most, g.max*100)}
 	}
 	return nil
 }
@@ -96,5 +101,6 @@ func (g *shrinkGuard) counts(good bool) []origin.Count {
 		}
 		all[name] = c
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b origin.Count) int { return cmp.Compare(a.Collection, b.Collection) })
+	return slices.SortedFunc(maps.Values(all),
+		func(a, b origin.Count) int { return cmp.Compare(a.Collection, b.Collection) })
 }

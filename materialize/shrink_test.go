@@ -26,7 +26,8 @@ func records(n int32) []any {
 // wantHeld fails the test unless a run was held for a reason with the given words.
 func wantHeld(t *testing.T, out materialize.Outcome, words string) {
 	t.Helper()
-	if h := out.Meta.Health; out.Result != materialize.Held || h.Status != origin.HealthHeld || !strings.Contains(h.Error, words) {
+	if h := out.Meta.Health; out.Result != materialize.Held || h.Status != origin.HealthHeld ||
+		!strings.Contains(h.Error, words) {
 		t.Fatalf("%s, health %s %q; want it held: %s", out.Result, h.Status, h.Error, words)
 	}
 }
@@ -52,7 +53,8 @@ func TestShrinkingDependencyIsHeld(t *testing.T) {
 				before := loud(t, store)
 				for range 2 { // a second try is held, too
 					store.replace(of, records(1)...)
-					wantHeld(t, once(t, r, materialize.Request{}), "collection "+of+" has 1 records and had 10 within the last day")
+					wantHeld(t, once(t, r, materialize.Request{}),
+						"collection "+of+" has 1 records and had 10 within the last day")
 				}
 				wantLoud(t, store, before)
 				if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Published {
@@ -132,13 +134,15 @@ func TestSlowErosionIsHeld(t *testing.T) {
 		}
 		time.Sleep(30 * 24 * time.Hour)
 		wantHeld(t, run(600), "would remove 190 of 790 rows")
-		if out, err := r.RunOnce(t.Context(), materialize.Request{Force: true}, nil); err != nil || out[0].Result != materialize.Published {
+		if out, err := r.RunOnce(t.Context(), materialize.Request{Force: true}, nil); err != nil ||
+			out[0].Result != materialize.Published {
 			t.Fatalf("forced: %v, %v", out, err)
 		}
 		if out := run(500); out.Result != materialize.Published {
 			t.Errorf("after a forced run: %s, %v", out.Result, out.Err)
 		}
-		if meta, _ := store.Meta(t.Context(), "a"); len(meta.Health.Counts) != 2 || len(meta.Health.Counts[0].Peaks) > 3 {
+		if meta, _ := store.Meta(t.Context(), "a"); len(meta.Health.Counts) != 2 ||
+			len(meta.Health.Counts[0].Peaks) > 3 {
 			t.Errorf("counts: %+v", meta.Health.Counts)
 		}
 	})
@@ -148,7 +152,9 @@ func TestShrinkingCatalogueFileIsHeld(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
 	topics := []bson.Raw{doc(m{{Key: "id", Value: "T1"}}), doc(m{{Key: "id", Value: "T2"}})}
-	job := materialize.Spectrum(materialize.SpectrumOptions{Catalogue: func(context.Context) ([]bson.Raw, error) { return topics, nil }})
+	job := materialize.Spectrum(materialize.SpectrumOptions{Catalogue: func(context.Context) ([]bson.Raw, error) {
+		return topics, nil
+	}})
 	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
 	once(t, r, materialize.Request{})
 	topics = topics[:1]

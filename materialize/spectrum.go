@@ -27,8 +27,8 @@ type SpectrumOptions struct {
 
 const topicCollection = "catalog_topics"
 
-// Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum makes
-// from the activities. An activity that cannot be rendered is counted, and named in the view's health.
+// Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum
+// makes from the activities. An activity that cannot be rendered is counted, and named in the view's health.
 func Spectrum(o SpectrumOptions) Job {
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {
@@ -79,7 +79,8 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		}
 	}
 	o.Rest = fair.Rest() // requests are answered meanwhile
-	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
+	summary := spectrum.New(o.Options,
+		spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
 	for record, err := range in.Records {
 		if err != nil {
 			return nil, err

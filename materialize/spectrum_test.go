@@ -82,7 +82,8 @@ func paper(id, year int32, topics ...string) m {
 		assigned = append(assigned, m{{Key: "id", Value: topic}, {Key: "score", Value: 0.9}})
 	}
 	return m{
-		{Key: "_id", Value: id}, {Key: "affiliated", Value: true}, {Key: "year", Value: year}, {Key: "units", Value: bson.A{"A"}},
+		{Key: "_id", Value: id}, {Key: "affiliated", Value: true}, {Key: "year", Value: year},
+		{Key: "units", Value: bson.A{"A"}},
 		{Key: "catalog", Value: m{{Key: "topics", Value: assigned}}},
 	}
 }
@@ -95,8 +96,10 @@ func byAda(bson.Raw) (bson.Raw, error) {
 // fillHouse stores the collections that the summary takes names and texts from.
 func fillHouse(store house) {
 	store.replace("groups", m{{Key: "_id", Value: 1}, {Key: "id", Value: "A"}, {Key: "parent", Value: "ROOT"}})
-	store.replace("persons", m{{Key: "_id", Value: 1}, {Key: "username", Value: "ada"}, {Key: "displayname", Value: "Ada"}})
-	store.replace("catalog_topics", m{{Key: "_id", Value: 1}, {Key: "id", Value: "T1"}, {Key: "description", Value: "About T1"}})
+	store.replace("persons",
+		m{{Key: "_id", Value: 1}, {Key: "username", Value: "ada"}, {Key: "displayname", Value: "Ada"}})
+	store.replace("catalog_topics",
+		m{{Key: "_id", Value: 1}, {Key: "id", Value: "T1"}, {Key: "description", Value: "About T1"}})
 }
 
 func spectrumRunner(t *testing.T, store house, o materialize.SpectrumOptions) *materialize.Runner {
@@ -108,8 +111,10 @@ func TestSpectrum(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		fillHouse(store)
 		store.replace("activities", paper(1, 2024, "T1", "T2"), paper(2, 2025, "T1"), rec(3, "no topics"))
-		r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}, Fingerprint: func() string { return "rules/1" }})
-		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
+		r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda},
+			Fingerprint: func() string { return "rules/1" }})
+		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+			materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
 
 		totals, topics := spectrumIn(t, store, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		if want := (spectrum.Totals{Activities: 2, Topics: 2, Catalogue: true}); totals != want {
@@ -122,7 +127,8 @@ func TestSpectrum(t *testing.T) {
 		if t1.Description == nil || *t1.Description != "About T1" || t2.Description != nil {
 			t.Errorf("descriptions: got %v and %v", t1.Description, t2.Description)
 		}
-		if len(t1.Units) != 1 || t1.Units[0].ID != "A" || len(t1.Researchers) != 1 || t1.Researchers[0].Displayname != "Ada" {
+		if len(t1.Units) != 1 || t1.Units[0].ID != "A" || len(t1.Researchers) != 1 ||
+			t1.Researchers[0].Displayname != "Ada" {
 			t.Errorf("related: got %+v", t1)
 		}
 		if len(t1.Activities) != 2 || t1.Activities[0].Year != 2025 || t1.Activities[0].HTML != "<b>paper</b>" {
@@ -145,9 +151,12 @@ func TestSpectrumPublishesWhatChanged(t *testing.T) {
 		{"nothing", []any{paper(1, 2024, "T1"), paper(2, 2024, "T2")}, materialize.Unchanged, 0, 0},
 		{"another order", []any{paper(2, 2024, "T2"), paper(1, 2024, "T1")}, materialize.Unchanged, 0, 0},
 		{"a year", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2")}, materialize.Published, 1, 0},
-		{"what is not shown", []any{append(paper(1, 2025, "T1"), bson.E{Key: "doi", Value: "x"}), paper(2, 2024, "T2")}, materialize.Unchanged, 0, 0},
-		{"one more", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2"), paper(3, 2024, "T2")}, materialize.Published, 2, 0},
-		{"a topic without activities", []any{paper(1, 2025, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1")}, materialize.Published, 2, 1},
+		{"what is not shown", []any{append(paper(1, 2025, "T1"), bson.E{Key: "doi", Value: "x"}),
+			paper(2, 2024, "T2")}, materialize.Unchanged, 0, 0},
+		{"one more", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2"), paper(3, 2024, "T2")}, materialize.Published,
+			2, 0},
+		{"a topic without activities", []any{paper(1, 2025, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1")},
+			materialize.Published, 2, 1},
 	}
 	r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}})
 	for _, s := range steps {
@@ -165,7 +174,8 @@ func TestSpectrumAtNewYear(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
 	store.replace("activities", paper(1, 2021, "T1"), paper(2, 2022, "T1"))
-	once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}}), materialize.Request{})
+	once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}}),
+		materialize.Request{})
 	zone := time.FixedZone("UTC+1", 60*60)
 	clock := time.Date(2026, time.December, 31, 22, 59, 59, 0, time.UTC).In(zone)
 	for _, want := range []int{2, 1} { // activities in the last second of 2026 and the first of 2027
@@ -201,7 +211,8 @@ func TestSpectrumCatalogue(t *testing.T) {
 		{"in a file", func() {
 			fromFile = []bson.Raw{doc(m{{Key: "id", Value: "T1"}, {Key: "description", Value: "filed"}})}
 		}, file, nil, true, "filed"},
-		{"a file that cannot be read leaves all as it was", func() { fromFile, fileErr = nil, unreadable }, file, unreadable, true, "filed"},
+		{"a file that cannot be read leaves all as it was", func() { fromFile, fileErr = nil, unreadable }, file,
+			unreadable, true, "filed"},
 	}
 	for _, s := range steps {
 		s.change()
@@ -214,7 +225,8 @@ func TestSpectrumCatalogue(t *testing.T) {
 			got = *d
 		}
 		if totals.Catalogue != s.there || got != s.description || topics["T1"].Count != 1 {
-			t.Errorf("%s: got catalogue %t, description %q, count %d", s.name, totals.Catalogue, got, topics["T1"].Count)
+			t.Errorf("%s: got catalogue %t, description %q, count %d", s.name, totals.Catalogue, got,
+				topics["T1"].Count)
 		}
 	}
 }
@@ -224,19 +236,22 @@ func TestSpectrumOfWhatCannotBeRendered(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
 	store.replace("activities", paper(1, 2024, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1"))
-	out := once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: func(record bson.Raw) (bson.Raw, error) {
-		switch record.Lookup("_id").Int32() {
-		case 1:
-			return nil, broken
-		case 2:
-			panic("template went mad")
-		}
-		return byAda(record)
-	}}}), materialize.Request{})
-	if out.Result != materialize.Published || out.Skipped != 2 || out.Skips[0].ID == "" || !errors.Is(out.Skips[0].Err, broken) {
+	out := once(t, spectrumRunner(t, store,
+		materialize.SpectrumOptions{Options: spectrum.Options{Render: func(record bson.Raw) (bson.Raw, error) {
+			switch record.Lookup("_id").Int32() {
+			case 1:
+				return nil, broken
+			case 2:
+				panic("template went mad")
+			}
+			return byAda(record)
+		}}}), materialize.Request{})
+	if out.Result != materialize.Published || out.Skipped != 2 || out.Skips[0].ID == "" ||
+		!errors.Is(out.Skips[0].Err, broken) {
 		t.Errorf("got %s, skips %v", out.Result, out.Skips)
 	}
-	if _, topics := spectrumIn(t, store, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)); topics["T1"].Count != 3 || len(topics["T1"].Activities) != 1 {
+	if _, topics := spectrumIn(t, store, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)); topics["T1"].Count != 3 ||
+		len(topics["T1"].Activities) != 1 {
 		t.Errorf("got %+v, want 3 counted and 1 listed", topics["T1"])
 	}
 }

@@ -206,15 +206,16 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 	}
 }
 
-// mustHold returns the error that holds a run for a damaged record from which other rows are made, too. If the view has
-// no rows yet, or the run is forced, it returns nil. The reason is public (/readyz), so it has neither the record's id,
-// which is listed as skipped, nor the store's address.
+// mustHold returns the error that holds a run for a damaged record from which other rows are made, too. If the view
+// has no rows yet, or the run is forced, it returns nil. The reason is public (/readyz), so it has neither the
+// record's id, which is listed as skipped, nor the store's address.
 func (b *build) mustHold(err error) error {
 	damaged, ok := errors.AsType[*origin.DamagedError](err)
 	if !ok || b.first || b.guard.forced {
 		return nil
 	}
-	return &heldError{"a record of " + damaged.Collection + " is damaged, import it again: other rows are made from it, too"}
+	return &heldError{"a record of " + damaged.Collection +
+		" is damaged, import it again: other rows are made from it, too"}
 }
 
 // leftOut reports whether err means a record damaged in the store, and counts it. A row that it has stays.
@@ -262,7 +263,8 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	return c, !again && (b.full || !row.live || row.hash != c.hash)
 }
 
-// mark puts a record's mark into its row. It says when the row was first published if the record has no date of entry.
+// mark puts a record's mark into its row. It says when the row was first published if the record has no date of
+// entry.
 func (b *build) mark(ctx context.Context, c *change) (err error) {
 	if b.job.Mark == nil || c.row == nil {
 		return nil

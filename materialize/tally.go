@@ -13,15 +13,16 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// put puts the record at a position into the tally. If that fails, the index drops the tally, so that the next summary
-// reads all and lists the record.
+// put puts the record at a position into the tally. If that fails, the index drops the tally, so that the next
+// summary reads all and lists the record.
 func (k *rowIndex) put(at int, record bson.Raw) {
 	if k.tally != nil && (raw.Check(record) != nil || k.tally.Put(at, record) != nil) {
 		k.tally = nil
 	}
 }
 
-var errDrift = errors.New("the rows made from changed activities alone were wrong and are made anew: please report this bug")
+var errDrift = errors.New(
+	"the rows made from changed activities alone were wrong and are made anew: please report this bug")
 
 // checkDrift reports it if a full run had to change rows that should have been the same.
 func (b *build) checkDrift() {
@@ -30,8 +31,8 @@ func (b *build) checkDrift() {
 	}
 }
 
-// summaryCurrent reports whether the last rows, if they are a summary, include all changes that the job of activities has
-// read.
+// summaryCurrent reports whether the last rows, if they are a summary, include all changes that the job of activities
+// has read.
 func (b *build) summaryCurrent(rows *rowIndex) bool {
 	source := b.kept[rules.ViewActivities]
 	return rows.summary == nil || source != nil && source.tally == rows.summary && !source.tally.Changed()
@@ -46,8 +47,8 @@ func (b *build) tallySource() *rowIndex {
 	return source
 }
 
-// summaryRows returns the rows of a summary: only those of changed records if the last run had the same basis and the job
-// of activities has noticed every change since, or else all.
+// summaryRows returns the rows of a summary: only those of changed records if the last run had the same basis and the
+// job of activities has noticed every change since, or else all.
 func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw], err error) {
 	var old *spectrum.Summary
 	source, basis := b.tallySource(), b.fingerprint+" "+b.outside
@@ -58,7 +59,8 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 		source = cmp.Or(b.kept[rules.ViewActivities], &rowIndex{at: map[string]int{}})
 	}
 	if old != nil && !b.full {
-		if rows, err := old.Rows(source.at, func(keys []string) iter.Seq2[bson.Raw, error] { return b.fetch(ctx, keys) }); err == nil {
+		if rows, err := old.Rows(source.at,
+			func(keys []string) iter.Seq2[bson.Raw, error] { return b.fetch(ctx, keys) }); err == nil {
 			b.out.Scanned = source.inputs.counts[b.job.Source]
 			for key, i := range b.index.at {
 				if !old.Made(raw.KeyValue(key)) {
@@ -77,8 +79,10 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 		basis = b.fingerprint + " " + b.outside
 	}
 	source.tally, b.index.summary = old, nil
-	rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})
-	b.verifying = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] && b.out.Skipped+b.out.Missing == 0
+	rows, err := b.job.Summarize(ctx,
+		Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})
+	b.verifying = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] &&
+		b.out.Skipped+b.out.Missing == 0
 	if b.out.Skipped > 0 {
 		source.tally = nil
 	}

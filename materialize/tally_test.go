@@ -20,7 +20,8 @@ import (
 // tallied are the jobs of activities and of their spectrum.
 func tallied() []materialize.Job {
 	o := &marked{public: `{}`}
-	return []materialize.Job{markedJob(o), materialize.Spectrum(materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}})}
+	return []materialize.Job{markedJob(o),
+		materialize.Spectrum(materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}})}
 }
 
 // runBoth runs both jobs once and returns the outcome of the spectrum.
@@ -45,11 +46,15 @@ func hostileActivity(t *rapid.T, id int) bson.Raw {
 		}, m{}, "T1", nil))
 	}
 	record := m{
-		{Key: "_id", Value: int32(id)}, {Key: "affiliated", Value: pick("affiliated", true, true, true, "yes", int32(1))},
-		{Key: "year", Value: pick("year", int32(2020), int32(2021), int64(2022), 2023.0, "2023", bson.A{int32(2024)}, nil)},
+		{Key: "_id", Value: int32(id)},
+		{Key: "affiliated", Value: pick("affiliated", true, true, true, "yes", int32(1))},
+		{Key: "year",
+			Value: pick("year", int32(2020), int32(2021), int64(2022), 2023.0, "2023", bson.A{int32(2024)}, nil)},
 		{Key: "units", Value: pick("units", bson.A{"A"}, bson.A{"A", "A", "B"}, "A", nil)},
-		{Key: "catalog", Value: pick("catalog", m{{Key: "topics", Value: topics}}, m{{Key: "topics", Value: topics}}, m{}, "x")},
-		{Key: "rendered", Value: pick("rendered", m{{Key: "users", Value: bson.A{"ada", "ada", "bob"}}, {Key: "web", Value: "w"}}, m{}, nil)},
+		{Key: "catalog",
+			Value: pick("catalog", m{{Key: "topics", Value: topics}}, m{{Key: "topics", Value: topics}}, m{}, "x")},
+		{Key: "rendered", Value: pick("rendered",
+			m{{Key: "users", Value: bson.A{"ada", "ada", "bob"}}, {Key: "web", Value: "w"}}, m{}, nil)},
 	}
 	if rapid.IntRange(0, 9).Draw(t, "not a row") == 0 {
 		record = append(record, bson.E{Key: "broken", Value: true})
@@ -57,8 +62,8 @@ func hostileActivity(t *rapid.T, id int) bson.Raw {
 	return doc(record)
 }
 
-// TestChangedActivitiesGiveTheSpectrumOfAll inserts, updates and deletes random activities. After each run the rows are
-// those of a first run on an empty store, byte for byte, and a run reads all activities once, for their own rows.
+// TestChangedActivitiesGiveTheSpectrumOfAll inserts, updates and deletes random activities. After each run the rows
+// are those of a first run on an empty store, byte for byte, and a run reads all activities once, for their own rows.
 func TestChangedActivitiesGiveTheSpectrumOfAll(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		store := newFakeStore()
@@ -78,11 +83,15 @@ func TestChangedActivitiesGiveTheSpectrumOfAll(t *testing.T) {
 				want = 2
 			}
 			if rapid.IntRange(0, 9).Draw(rt, "a person") == 0 {
-				store.replace("persons", m{{Key: "_id", Value: 1}, {Key: "username", Value: rapid.SampledFrom([]string{"ada", "bob"}).Draw(rt, "username")}, {Key: "last", Value: fmt.Sprint(run)}})
+				store.replace("persons",
+					m{{Key: "_id", Value: 1},
+						{Key: "username", Value: rapid.SampledFrom([]string{"ada", "bob"}).Draw(rt, "username")},
+						{Key: "last", Value: fmt.Sprint(run)}})
 				want = 2
 			}
 			before := store.scanned["activities"]
-			if out := runBoth(t, r, q); out.Err != nil || out.Drifted || out.Scanned != len(activities) || out.Skipped != 0 {
+			if out := runBoth(t, r, q); out.Err != nil || out.Drifted || out.Scanned != len(activities) ||
+				out.Skipped != 0 {
 				rt.Fatalf("%+v", out)
 			}
 			if got := store.scanned["activities"] - before; got != want {
@@ -113,14 +122,16 @@ func TestSpectrumReadsAllAgain(t *testing.T) {
 		"another process": {func(t *testing.T, store *fakeStore, _ *materialize.Runner) *materialize.Runner {
 			return newRunner(t, materialize.Options{Store: store, Jobs: tallied()})
 		}, 2},
-		"another process in between": {func(t *testing.T, store *fakeStore, r *materialize.Runner) *materialize.Runner {
+		"another process in between": {func(t *testing.T, store *fakeStore,
+			r *materialize.Runner) *materialize.Runner {
 			other := slices.Clone(store.sources["activities"])
 			store.sources["activities"] = append(store.sources["activities"], doc(paper(99, 2025, "T1")))
 			runBoth(t, newRunner(t, materialize.Options{Store: store, Jobs: tallied()}), materialize.Request{})
 			store.sources["activities"] = other
 			return r
 		}, 2},
-		"a failed run of activities": {func(t *testing.T, store *fakeStore, r *materialize.Runner) *materialize.Runner {
+		"a failed run of activities": {func(t *testing.T, store *fakeStore,
+			r *materialize.Runner) *materialize.Runner {
 			store.onCommit = func() error { return errSilent }
 			store.sources["activities"][3] = doc(paper(4, 2026, "T2"))
 			_, _ = r.RunOnce(t.Context(), materialize.Request{Views: []string{"activities"}}, nil)
@@ -133,14 +144,17 @@ func TestSpectrumReadsAllAgain(t *testing.T) {
 				if n++; collection != "activities" || n%15 != 0 {
 					return nil
 				}
-				return &origin.DamagedError{Collection: collection, ID: bson.RawValue{Type: bson.TypeInt32, Value: []byte{15, 0, 0, 0}}}
+				return &origin.DamagedError{Collection: collection,
+					ID: bson.RawValue{Type: bson.TypeInt32, Value: []byte{15, 0, 0, 0}}}
 			}
 			return r
 		}, 2},
-		"an activity that cannot be read": {func(t *testing.T, store *fakeStore, r *materialize.Runner) *materialize.Runner {
-			store.sources["activities"] = append(store.sources["activities"], bson.Raw("\x0e\x00\x00\x00\x10_id\x00\x63\x00\x00\x00\x7f"))
-			return r
-		}, 2},
+		"an activity that cannot be read": {
+			func(t *testing.T, store *fakeStore, r *materialize.Runner) *materialize.Runner {
+				store.sources["activities"] = append(store.sources["activities"],
+					bson.Raw("\x0e\x00\x00\x00\x10_id\x00\x63\x00\x00\x00\x7f"))
+				return r
+			}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := newFakeStore()
@@ -172,9 +186,10 @@ func TestFullRunFindsADrift(t *testing.T) {
 	store.replace("activities", paper(1, 2024, "T1"), paper(2, 2024, "T2"))
 	rendered := "<b>paper</b>"
 	jobs := tallied()
-	jobs[1] = materialize.Spectrum(materialize.SpectrumOptions{Options: spectrum.Options{Render: func(bson.Raw) (bson.Raw, error) {
-		return doc(m{{Key: "web", Value: rendered}}), nil
-	}}}) // its fingerprint does not tell that it changes
+	jobs[1] = materialize.Spectrum(
+		materialize.SpectrumOptions{Options: spectrum.Options{Render: func(bson.Raw) (bson.Raw, error) {
+			return doc(m{{Key: "web", Value: rendered}}), nil
+		}}}) // its fingerprint does not tell that it changes
 	r := newRunner(t, materialize.Options{Store: store, Jobs: jobs})
 	runBoth(t, r, materialize.Request{})
 	store.replace("activities", paper(1, 2024, "T1"), paper(2, 2025, "T2"), paper(3, 2025, "T2"))
@@ -182,7 +197,8 @@ func TestFullRunFindsADrift(t *testing.T) {
 		t.Errorf("before: %+v", out)
 	}
 	rendered = "<i>paper</i>"
-	if out := runBoth(t, r, materialize.Request{Full: true}); !out.Drifted || out.Result != materialize.Published || out.Changed != 2 || out.Skipped != 1 {
+	if out := runBoth(t, r, materialize.Request{Full: true}); !out.Drifted || out.Result != materialize.Published ||
+		out.Changed != 2 || out.Skipped != 1 {
 		t.Errorf("a drift: %+v", out)
 	}
 	if meta, err := store.Meta(t.Context(), "spectrum"); err != nil || len(meta.Health.Skips) != 1 {
@@ -199,8 +215,8 @@ func TestFullRunFindsADrift(t *testing.T) {
 	}
 }
 
-// TestSpectrumFollowsActivities: when the job of activities has found changes, that of the spectrum runs, even if nothing
-// else requests it.
+// TestSpectrumFollowsActivities: when the job of activities has found changes, that of the spectrum runs, even if
+// nothing else requests it.
 func TestSpectrumFollowsActivities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
@@ -215,7 +231,8 @@ func TestSpectrumFollowsActivities(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		stop()
-		if _, topics := spectrumIn(t, store, time.Now()); topics["T1"].Count != 2 || store.scanned["activities"] != 3 {
+		if _, topics := spectrumIn(t, store, time.Now()); topics["T1"].Count != 2 ||
+			store.scanned["activities"] != 3 {
 			t.Errorf("%+v after %d scans", topics, store.scanned["activities"])
 		}
 	})

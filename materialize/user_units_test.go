@@ -23,7 +23,8 @@ func TestUserUnits(t *testing.T) {
 		store.replace("groups", m{{Key: "_id", Value: 1}, {Key: "id", Value: "A"}, {Key: "name", Value: "Unit A"}})
 		store.replace("persons", member(1, "ada", "2024-05-01"), member(2, nil, "2030-01-01"))
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Plain("user_units")}})
-		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
+		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+			materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
 		rows := liveRows(t, store, "user_units")
 		if len(rows) != 2 {
 			t.Fatalf("got %d rows, want one for each person", len(rows))
@@ -32,7 +33,8 @@ func TestUserUnits(t *testing.T) {
 		zone := time.FixedZone("UTC+2", 2*60*60)
 		clock := time.Date(2024, time.May, 1, 21, 59, 59, 0, time.UTC).In(zone)
 		for _, past := range []string{"false", "true"} { // in the last second of the day and the first of the next
-			want := `{"name":"Byron","units":[{"unit":"A","end":"2024-05-01","name":"Unit A","in_past":` + past + `}]}`
+			want := `{"name":"Byron","units":[{"unit":"A","end":"2024-05-01","name":"Unit A","in_past":` + past +
+				`}]}`
 			for _, row := range rows {
 				if name, ok := row.Lookup("username").StringValueOK(); !ok || name != "ada" {
 					continue
@@ -45,8 +47,10 @@ func TestUserUnits(t *testing.T) {
 		}
 
 		store.replace("persons", member(1, "ada", "2024-06-01"), member(2, nil, "2030-01-01"))
-		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 2, Rendered: 1, Changed: 1})
+		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+			materialize.Counts{Scanned: 2, Rendered: 1, Changed: 1})
 		store.replace("groups")
-		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
+		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published,
+			materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
 	})
 }

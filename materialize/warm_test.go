@@ -86,7 +86,8 @@ func TestWarmIsBounded(t *testing.T) {
 		docs = append(docs, bson.M{"id": i})
 	}
 	w, _ := ParseWarm("/x/{groups.id}") // as in TestWarm
-	if _, err := w.expand(t.Context(), findStore{docs: map[string][]any{"groups": docs}}); !errors.Is(err, errTooMany) {
+	if _, err := w.expand(t.Context(), findStore{docs: map[string][]any{"groups": docs}}); !errors.Is(err,
+		errTooMany) {
 		t.Error(err)
 	}
 }

@@ -25,8 +25,8 @@ func (q Request) run() runRequest {
 }
 
 // Trigger requests runs without waiting for them. Pending requests are coalesced; a request during a run of its view
-// causes another run after it. The error is ErrUnknownView for a view without a job, and ErrStandby if this Runner does
-// not hold the lease: then no run follows.
+// causes another run after it. The error is ErrUnknownView for a view without a job, and ErrStandby if this Runner
+// does not hold the lease: then no run follows.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
 	if err == nil {
@@ -101,8 +101,8 @@ func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcom
 	return nil
 }
 
-// lead sets whether requests are accepted. It drops pending ones: a request to force a view must not be fulfilled days
-// later, when this instance gets the lease again.
+// lead sets whether requests are accepted. It drops pending ones: a request to force a view must not be fulfilled
+// days later, when this instance gets the lease again.
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
 	r.leading = leading
@@ -185,9 +185,9 @@ func (r *Runner) newAgenda() *agenda {
 	return a
 }
 
-// look returns the wall clock's time. If the clock was set since the last look, look updates every time of the agenda.
-// Nothing else may read the clock for the agenda: a time from after such a step would make the skipped hours count as
-// missed.
+// look returns the wall clock's time. If the clock was set since the last look, look updates every time of the
+// agenda. Nothing else may read the clock for the agenda: a time from after such a step would make the skipped hours
+// count as missed.
 func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 	by := a.clock.step()
 	now = a.clock.shown
@@ -215,7 +215,8 @@ func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 	if a.fullDue.IsZero() || a.fullDue.After(now) {
 		return
 	}
-	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true}) // cannot fail: this Runner leads until its caller ends that
+	// cannot fail: this Runner leads until its caller ends that
+	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true})
 	a.fullDue = r.full.Next(now)
 }
 
@@ -299,8 +300,8 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
 }
 
-// warnOfEmpty warns of a run that found no records in its job's source, because the name of the store may be mistyped,
-// and reports whether it was empty. warned says that the previous run has warned.
+// warnOfEmpty warns of a run that found no records in its job's source, because the name of the store may be
+// mistyped, and reports whether it was empty. warned says that the previous run has warned.
 func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
 	switch {
 	case out.Unread || out.Result == Failed || out.Result == Stopped:
@@ -308,7 +309,8 @@ func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned b
 	case out.Scanned > 0 || job.Optional:
 		return false
 	case !warned:
-		r.o.Log.WarnContext(ctx, "source is empty: is this the right store?", "view", job.View, "collection", job.Source)
+		r.o.Log.WarnContext(ctx, "source is empty: is this the right store?", "view", job.View, "collection",
+			job.Source)
 	}
 	return true
 }

@@ -27,8 +27,8 @@ import (
 // mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
 const mostConfig = 1 << 20
 
-// newAdmin builds the operator's app: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there is one;
-// and the cockpit.
+// newAdmin builds the operator's app: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there is
+// one; and the cockpit.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -45,7 +45,8 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	if token := auth.NewSecret(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
-	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // the command line may contain the store's password
+	// the command line may contain the store's password
+	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound })
 	app.Use("/debug/pprof", shortRecording)
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
@@ -84,8 +85,8 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	return app
 }
 
-// shortRecording refuses profiles and traces of more than a minute, because they end only by time, and only one can be
-// recorded at a time.
+// shortRecording refuses profiles and traces of more than a minute, because they end only by time, and only one can
+// be recorded at a time.
 func shortRecording(c *fiber.Ctx) error {
 	p := query.Read(c.Context().QueryArgs().All())
 	if p.Integer("seconds") > 60 {
@@ -97,8 +98,8 @@ func shortRecording(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// bearer admits requests with the token. It counts wrong tokens separately from wrong keys, so that a client behind the
-// operator's proxy that guesses keys cannot lock the operator out.
+// bearer admits requests with the token. It counts wrong tokens separately from wrong keys, so that a client behind
+// the operator's proxy that guesses keys cannot lock the operator out.
 func (s *Server) bearer(token auth.Secret) fiber.Handler {
 	guesses := auth.NewGuesses(s.options.Limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
@@ -119,8 +120,8 @@ func (s *Server) bearer(token auth.Secret) fiber.Handler {
 // refresh runs the job of ?view=NAME, or every job. ?full=1 rebuilds from scratch, ?force=1 publishes even what would
 // be held back, ?wait=1 waits for the outcome: 200 if all jobs succeeded and this instance shows their rows, 500 if
 // not. 202 means that the jobs continue, 409 that another instance runs them; but with force=1 this instance shows
-// the views that it holds back, and returns 202, or with wait=1 200 when it does. ?path=PATH is for kept answers of the
-// other server instead, see refreshKept.
+// the views that it holds back, and returns 202, or with wait=1 200 when it does. ?path=PATH is for kept answers of
+// the other server instead, see refreshKept.
 func refresh(s *Server, c *fiber.Ctx, o AdminOptions) error {
 	p := query.Read(c.Context().QueryArgs().All())
 	if drop, path := p.Flag("drop"), p.Text("path"); p.Has("path") || drop {
@@ -162,8 +163,8 @@ func refresh(s *Server, c *fiber.Ctx, o AdminOptions) error {
 // keptPatience bounds how long a request fetches kept answers again.
 const keptPatience = 5 * time.Minute
 
-// refreshKept fetches kept answers of a path again, or drops them, see keptadmin.Refresh. Caches in front drop them in
-// any case: an operator asks because one of them seems wrong.
+// refreshKept fetches kept answers of a path again, or drops them, see keptadmin.Refresh. Caches in front drop them
+// in any case: an operator asks because one of them seems wrong.
 func refreshKept(s *Server, c *fiber.Ctx, path string, drop bool) error {
 	if s.options.Upstream.Keeper == nil {
 		return rules.Wrongf("path", "", "nothing is kept of another server: upstream.keep has no rules")
@@ -208,11 +209,12 @@ func showConfig(o AdminOptions) fiber.Handler {
 	}
 }
 
-// listsDiff returns what a change of the lists would hide and show, and changes nothing: ?public=RULE, ?list=NAME with
-// &filter=FILTER, and the configuration file in the body of a POST.
+// listsDiff returns what a change of the lists would hide and show, and changes nothing: ?public=RULE, ?list=NAME
+// with &filter=FILTER, and the configuration file in the body of a POST.
 func listsDiff(s *Server, c *fiber.Ctx) error {
 	p := query.Read(c.Context().QueryArgs().All())
-	change := ListsChange{Public: p.Text("public"), List: p.Text("list"), Filter: p.Text("filter"), FileName: "the file in the request"}
+	change := ListsChange{Public: p.Text("public"), List: p.Text("list"), Filter: p.Text("filter"),
+		FileName: "the file in the request"}
 	if len(c.Body()) > 0 {
 		change.File = bytes.Clone(c.Body())
 	}

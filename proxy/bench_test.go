@@ -36,7 +36,8 @@ func call(b *testing.B, handler fasthttp.RequestHandler, from *connection, targe
 	ctx := &from.RequestCtx
 	ctx.Request.Reset()
 	ctx.Response.Reset()
-	from.request = append(append(append(from.request[:0], "GET "...), target...), " HTTP/1.1\r\nHost: portal.example\r\n\r\n"...)
+	from.request = append(append(append(from.request[:0], "GET "...), target...),
+		" HTTP/1.1\r\nHost: portal.example\r\n\r\n"...)
 	from.text.Reset(from.request)
 	from.reader.Reset(&from.text)
 	if err := ctx.Request.Read(from.reader); err != nil {
@@ -80,10 +81,12 @@ func BenchmarkAnswer(b *testing.B) {
 	}{
 		{"bare", bare.Handler(), func() string { return list }},
 		{"cached list", s.Server.App().Handler(), func() string { return list }},
-		{"kept fragment", proxytest.OpenLists(b, nil).Server.App().Handler(), func() string { return "/lists/activities.html" }},
+		{"kept fragment", proxytest.OpenLists(b, nil).Server.App().Handler(),
+			func() string { return "/lists/activities.html" }},
 		{"never-seen filter", s.Server.App().Handler(), func() string {
 			fresh++
-			return "/api/activities?limit=20&json=" + url.QueryEscape(fmt.Sprintf(`{"year":{"$gte":%d.%d}}`, 2000+fresh%20, fresh))
+			return "/api/activities?limit=20&json=" +
+				url.QueryEscape(fmt.Sprintf(`{"year":{"$gte":%d.%d}}`, 2000+fresh%20, fresh))
 		}},
 		{"never-seen page", s.Server.App().Handler(), func() string {
 			fresh++
@@ -137,7 +140,9 @@ func BenchmarkRecords(b *testing.B) {
 		{"events", s, func(int) string { return "/api/events" }},
 		{"spectrum", s, func(int) string { return "/portfolio/spectrum" }},
 		{"title asked before", titles, func(int) string { return "/api/levenshtein?title=Activty" }},
-		{"title never seen", titles, func(i int) string { return fmt.Sprintf("/api/levenshtein?title=Activty+%d", i) }},
+		{"title never seen", titles, func(i int) string {
+			return fmt.Sprintf("/api/levenshtein?title=Activty+%d", i)
+		}},
 	}
 	for _, bm := range benchmarks {
 		b.Run(bm.name, func(b *testing.B) {

@@ -72,7 +72,8 @@ func live(p *cockpit.Cockpit) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		events, err := p.Stream()
 		if err != nil {
-			return problem{fiber.StatusServiceUnavailable, unavailable, "Too many pages watch this server, or it ends."}
+			return problem{fiber.StatusServiceUnavailable, unavailable,
+				"Too many pages watch this server, or it ends."}
 		}
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")

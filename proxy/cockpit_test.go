@@ -17,8 +17,8 @@ import (
 	"vitrine/proxy/cockpit"
 )
 
-// TestCockpitPage: everyone who reaches the operator's listener gets the page, but its events need the token, and pages
-// of other sites get neither.
+// TestCockpitPage: everyone who reaches the operator's listener gets the page, but its events need the token, and
+// pages of other sites get neither.
 func TestCockpitPage(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Admin.Token = "Right"
@@ -28,7 +28,8 @@ func TestCockpitPage(t *testing.T) {
 		"/admin/cockpit.css": "text/css; charset=utf-8", "/admin/cockpit.svg": "image/svg+xml",
 	} {
 		res := s.Admin("GET", target)
-		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || res.Header.Get("Content-Security-Policy") != cockpit.Policy {
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want ||
+			res.Header.Get("Content-Security-Policy") != cockpit.Policy {
 			t.Errorf("%s: %d %v", target, res.StatusCode, res.Header)
 		}
 		if res := s.Admin("GET", target, "Sec-Fetch-Site", "cross-site"); res.StatusCode != 403 {
@@ -38,7 +39,8 @@ func TestCockpitPage(t *testing.T) {
 	if res := s.Admin("GET", "/"); res.StatusCode != 302 || res.Header.Get("Location") != "/admin/cockpit.html" {
 		t.Errorf("/: %d %v", res.StatusCode, res.Header)
 	}
-	for target, want := range map[string]int{"/admin/live": 403, "/admin/cockpit.go": 403, "/admin/cockpit.html/x": 403} {
+	for target, want := range map[string]int{"/admin/live": 403, "/admin/cockpit.go": 403,
+		"/admin/cockpit.html/x": 403} {
 		if res := s.Admin("GET", target); res.StatusCode != want {
 			t.Errorf("%s without the token: %d", target, res.StatusCode)
 		}
@@ -112,7 +114,8 @@ func TestCockpitStream(t *testing.T) {
 		defer conn.Close()
 		fmt.Fprintf(conn, "HEAD /admin/live HTTP/%s\r\nHost: localhost\r\nConnection: close\r\n\r\n", protocol)
 		answer, err := io.ReadAll(conn)
-		if _, body, _ := strings.Cut(string(answer), "\r\n\r\n"); err != nil || body != "" || !strings.Contains(string(answer), " 200 ") {
+		if _, body, _ := strings.Cut(string(answer), "\r\n\r\n"); err != nil || body != "" ||
+			!strings.Contains(string(answer), " 200 ") {
 			t.Fatalf("HEAD over HTTP/%s: %q, %v", protocol, answer, err)
 		}
 	}
@@ -137,7 +140,8 @@ func TestCockpitStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests := e.Metrics["vitrine_request_seconds"].Series
-		if !e.State.Ready || len(e.State.Views) == 0 || len(e.State.Actions) == 0 || len(requests) != 1 || requests[0].Labels["endpoint"] != "activities" ||
+		if !e.State.Ready || len(e.State.Views) == 0 || len(e.State.Actions) == 0 || len(requests) != 1 ||
+			requests[0].Labels["endpoint"] != "activities" ||
 			len(e.Runs["activities"]) != 1 || e.Runs["activities"][0].Worst != "held" {
 			t.Errorf("event: %s", data)
 		}

@@ -28,10 +28,12 @@ func startDemo(t *testing.T) demo {
 		t.Skip("only in a full run")
 	}
 	program := filepath.Join(t.TempDir(), "vitrine")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "vitrine/cmd/vitrine").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program,
+		"vitrine/cmd/vitrine").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	cmd := exec.CommandContext(t.Context(), program, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen",
+		"127.0.0.1:0", "--log-format", "json")
 	cmd.Dir = t.TempDir()
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
@@ -69,8 +71,8 @@ func (d demo) get(path string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// ask sends a GET request and returns the whole response. If the demo is not ready, or has no time for the request on a
-// busy machine, ask sends it again.
+// ask sends a GET request and returns the whole response. If the demo is not ready, or has no time for the request on
+// a busy machine, ask sends it again.
 func (d demo) ask(path string) (*http.Response, []byte) {
 	d.t.Helper()
 	for {
@@ -120,7 +122,8 @@ func TestDemoAnswersAsDescribed(t *testing.T) {
 func checkAnswer(t *testing.T, checker *proxytest.Checker, s demo, call string) int {
 	t.Helper()
 	res, body := s.ask(call)
-	if err := checker.Check(proxytest.CheckedAnswer{Target: call, Status: res.StatusCode, Header: res.Header, Body: body}); err != nil {
+	if err := checker.Check(proxytest.CheckedAnswer{Target: call, Status: res.StatusCode, Header: res.Header,
+		Body: body}); err != nil {
 		t.Errorf("%v\n%.500s", err, body)
 	}
 	return res.StatusCode
@@ -179,7 +182,8 @@ func moreCalls(t *testing.T, s demo) []string {
 		t.Fatalf("persons: %v: %.200s", err, body)
 	}
 	for _, person := range persons.Data {
-		calls = append(calls, "/api/users/"+person.ID, "/api/user-units/"+person.ID, "/api/user-units/"+person.ID+"?lang=de")
+		calls = append(calls, "/api/users/"+person.ID, "/api/user-units/"+person.ID,
+			"/api/user-units/"+person.ID+"?lang=de")
 	}
 	return calls
 }

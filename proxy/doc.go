@@ -12,6 +12,6 @@
 //	response   keeps plans and answers, negotiates, sets the headers, sends
 //	           the bytes or streams them
 //
-// There are two listeners with an app each: the public one and the operator's. Handlers keep nothing of Fiber's memory
-// after they have returned. A *Server is safe for concurrent use.
+// There are two listeners with an app each: the public one and the operator's. Handlers keep nothing of Fiber's
+// memory after they have returned. A *Server is safe for concurrent use.
 package proxy

@@ -41,10 +41,10 @@ func below(path string, prefixes []string) string {
 	return ""
 }
 
-// of reads a path that is moved or falls to the upstream server, and says who may ask for it: it is the one place that
-// decides this. It fails for a path that any common server may read as one that the upstream server does not answer:
-// outside of the prefixes, or a route of this server (docs/decisions.md: Spellings). A moved route has one spelling,
-// too, since its door would not hold for others.
+// of reads a path that is moved or falls to the upstream server, and says who may ask for it: it is the one place
+// that decides this. It fails for a path that any common server may read as one that the upstream server does not
+// answer: outside of the prefixes, or a route of this server (docs/decisions.md: Spellings). A moved route has one
+// spelling, too, since its door would not hold for others.
 func (d doors) of(sent string) (urlpath.Path, auth.Door, error) {
 	path, err := urlpath.Parse(sent)
 	if err != nil {
@@ -74,8 +74,8 @@ func (d doors) of(sent string) (urlpath.Path, auth.Door, error) {
 	return path, door, nil
 }
 
-// ofRule says who may ask for a path whose answers are kept by a rule; door is the path's without it. A key that has an
-// endpoint at a path of the other server closes it, whatever the rule says.
+// ofRule says who may ask for a path whose answers are kept by a rule; door is the path's without it. A key that has
+// an endpoint at a path of the other server closes it, whatever the rule says.
 func (d doors) ofRule(k keptPath, door auth.Door) auth.Door {
 	switch rule := auth.Door(k.rule.Auth); {
 	case rule == "":

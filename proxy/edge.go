@@ -87,8 +87,8 @@ func count(s *Server, c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// screen counts a request and the wrong keys in it for the limits of its client, and fails if these refuse it. It comes
-// before routing, so that every path counts. Health checks are not limited, because balancers send them often.
+// screen counts a request and the wrong keys in it for the limits of its client, and fails if these refuse it. It
+// comes before routing, so that every path counts. Health checks are not limited, because balancers send them often.
 func screen(s *Server, c *fiber.Ctx) error {
 	set := s.settingsOf(c)
 	if isShadowed(c) {
@@ -107,7 +107,8 @@ func isHealth(path string) bool { return path == "/healthz" || path == "/readyz"
 // checkLength refuses a URL that is too long. The server's buffer, which also has room for headers, lets it pass.
 func checkLength(c *fiber.Ctx) error {
 	if n := len(c.Request().Header.RequestURI()); n > urlBytes {
-		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
+		return fiber.NewError(fiber.StatusRequestURITooLong,
+			fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, urlBytes))
 	}
 	return nil
 }
@@ -153,8 +154,8 @@ var ofAnswers = []string{
 	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
 }
 
-// problemAt returns the problem that clients see of an error at a path, and the path, or the one nearest to it if nothing
-// is there.
+// problemAt returns the problem that clients see of an error at a path, and the path, or the one nearest to it if
+// nothing is there.
 func problemAt(s *Server, path string, err error) (problem, string) {
 	p := classify(err)
 	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
@@ -176,8 +177,10 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		err = result.ErrInFlight
 	}
 	p, path := problemAt(s, c.Path(), err)
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
-		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge &&
+		conn.URLTooLong() {
+		p = problem{fiber.StatusRequestURITooLong, wrongCall,
+			fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}
 	if errors.As(err, new(*panicError)) {
 		s.metrics.panics.Inc()
@@ -187,7 +190,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.settingsOf(c).auth.Path(c.Path()))),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path",
+			strings.Clone(query.Printable(s.settingsOf(c).auth.Path(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	// A handler may have written a part of its answer before it failed.
@@ -202,7 +206,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil || !readsPage(c, path) {
+	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil ||
+		!readsPage(c, path) {
 		return err
 	}
 	l := s.settingsOf(c).lists
@@ -216,8 +221,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Send(l.Failure(lang, p.status, p.msg))
 }
 
-// setHeaders sets the headers of every response, including errors: nosniff and the request id. It uses the client's id
-// if it is short and plain and contains no key.
+// setHeaders sets the headers of every response, including errors: nosniff and the request id. It uses the client's
+// id if it is short and plain and contains no key.
 func (s *Server) setHeaders(c *fiber.Ctx) {
 	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 	if id := c.Get(headerRequestID); id != "" && saneID.MatchString(id) && !s.settingsOf(c).auth.Holds(id) {
@@ -243,7 +248,8 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	if s.lines != nil {
 		request, plain := appendRequest((*buffer)[:0], c, set.auth)
 		if *buffer = request; plain {
-			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took, set.auth.Addr(c))
+			*buffer = appendLine(request, at, level, c.Response().Header.Peek(headerRequestID), request, took,
+				set.auth.Addr(c))
 			_, _ = s.lines.Write((*buffer)[len(request):]) // as slog.Logger, which ignores the error
 			return
 		}
@@ -252,12 +258,14 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 }
 
 // accessRecord returns a function that logs a request. It does not depend on the request's memory.
-func accessRecord(c *fiber.Ctx, a *auth.Authenticator, log *slog.Logger, level slog.Level) func(sent int64, took time.Duration) {
+func accessRecord(c *fiber.Ctx, a *auth.Authenticator, log *slog.Logger, level slog.Level) func(sent int64,
+	took time.Duration) {
 	buffer, began, key := lines.Get().(*[]byte), c.Context().Time(), auth.KeyName(c)
 	defer lines.Put(buffer)
 	*buffer = a.AppendURL((*buffer)[:0], c.Path(), c.Context().URI().QueryString())
 	peer, about := a.Addr(c).String(), []slog.Attr{
-		slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())), slog.String("url", string(*buffer)), slog.Int("status", c.Response().StatusCode()),
+		slog.String("id", idOf(c)), slog.String("method", strings.Clone(c.Method())),
+		slog.String("url", string(*buffer)), slog.Int("status", c.Response().StatusCode()),
 	}
 	return func(sent int64, took time.Duration) {
 		// The record has no place in the source, which slog.Logger would look up.

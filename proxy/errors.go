@@ -57,8 +57,8 @@ func classify(err error) problem {
 		}
 		return otherwise
 	}
-	// An error may be of several kinds, and the first match counts: for example, work that ended because its client has
-	// gone is unavailable, too, but must not be logged as a failure.
+	// An error may be of several kinds, and the first match counts: for example, work that ended because its client
+	// has gone is unavailable, too, but must not be logged as a failure.
 	switch {
 	case errors.As(err, &own):
 		return own
@@ -75,9 +75,12 @@ func classify(err error) problem {
 	case errors.Is(err, lists.ErrFormat):
 		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is available only as JSON."}
 	case errors.Is(err, lists.ErrHost):
-		return problem{http.StatusMisdirectedRequest, wrongCall, "This answer needs absolute URLs, and the host in the request is not known as this server's. Its operator can set lists.base_url, or add the host to lists.hosts."}
+		return problem{http.StatusMisdirectedRequest, wrongCall,
+			"This answer needs absolute URLs, and the host in the request is not known as this server's. Its " +
+				"operator can set lists.base_url, or add the host to lists.hosts."}
 	case errors.Is(err, upstream.ErrBadGateway):
-		return problem{http.StatusBadGateway, unavailable, "The system behind this path cannot be reached, or sent no usable answer."}
+		return problem{http.StatusBadGateway, unavailable,
+			"The system behind this path cannot be reached, or sent no usable answer."}
 	case errors.Is(err, upstream.ErrTimeout):
 		return problem{http.StatusGatewayTimeout, unavailable, "The system behind this path did not answer in time."}
 	case errors.Is(err, rules.ErrPermission):
@@ -86,14 +89,17 @@ func classify(err error) problem {
 		return problem{http.StatusNotFound, dataNotFound, reason("Not found.")}
 	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, origin.ErrDamaged),
 		errors.Is(err, origin.ErrForeign), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
+		return problem{http.StatusServiceUnavailable, unavailable,
+			"The answer is not available right now. Try again in a moment."}
 	default:
-		return problem{http.StatusInternalServerError, serverError, "An internal error occurred. The log has it under the id in X-Request-Id."}
+		return problem{http.StatusInternalServerError, serverError,
+			"An internal error occurred. The log has it under the id in X-Request-Id."}
 	}
 }
 
 var refusals = map[int]string{
-	http.StatusMethodNotAllowed:            "This path does not support this method. The header Allow lists those that it supports.",
+	http.StatusMethodNotAllowed: "This path does not support this method. The header Allow lists those " +
+		"that it supports.",
 	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
 	http.StatusRequestEntityTooLarge:       "The request body is too large.",
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
@@ -125,14 +131,16 @@ func retryAfter(err error) string {
 
 // crowded is the response sent when the connection limit is reached; broken is the response to a request that panics.
 var (
-	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
-	broken  = lastWords(http.StatusInternalServerError, serverError, "An internal error occurred.", "")
+	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.",
+		"Retry-After: 1\r\n")
+	broken = lastWords(http.StatusInternalServerError, serverError, "An internal error occurred.", "")
 )
 
 // lastWords returns the bytes of a response after which the connection closes.
 func lastWords(status int, name, msg, headers string) []byte {
 	body := response.Failure(status, name, msg)
-	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+
+	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+
+		"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+
 		response.ContentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 

@@ -62,8 +62,8 @@ type KeptAnswer struct {
 	Control string `json:"cache_control"` // for caches elsewhere
 }
 
-// Explain evaluates a request and explains its answer. A request that would fail returns its error, a problem, unless it
-// fails because lists do not show the item that it asks for.
+// Explain evaluates a request and explains its answer. A request that would fail returns its error, a problem, unless
+// it fails because lists do not show the item that it asks for.
 func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err error) {
 	began, set := time.Now(), *s.settings.Load()
 	ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request) // of all parts
@@ -105,8 +105,10 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	}
 	meta := x.Trace.Snapshot.Meta()
 	e = Explanation{
-		Status: http.StatusOK, URL: string(set.auth.AppendURL(nil, string(inner.Path()), inner.QueryArgs().QueryString())),
-		View: meta.View, Mode: view.Store, Generation: meta.Generation, Published: meta.Published, Selected: x.Trace.Selected,
+		Status: http.StatusOK,
+		URL:    string(set.auth.AppendURL(nil, string(inner.Path()), inner.QueryArgs().QueryString())),
+		View:   meta.View, Mode: view.Store, Generation: meta.Generation, Published: meta.Published,
+		Selected: x.Trace.Selected,
 	}
 	if _, resident := x.Trace.Snapshot.Resident(); resident {
 		e.Mode = view.Memory
@@ -122,7 +124,8 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 		e.Kept = keptAnswer(x, s.options.Limits.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
 	}
 	if q.ID != "" {
-		m := &member{Membership: Membership{ID: q.ID}, trace: &x.Trace, records: s.options.Records, views: s.options.Views.Status(), rule: set.lists.Rule()}
+		m := &member{Membership: Membership{ID: q.ID}, trace: &x.Trace, records: s.options.Records,
+			views: s.options.Views.Status(), rule: set.lists.Rule()}
 		if err := m.explain(ctx); err != nil {
 			return e, err
 		}
@@ -133,8 +136,8 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 }
 
 // explainKept explains the answer to a question's request if it is kept by rule; otherwise it returns nil. It asks
-// neither the other server nor the store. For a request that its door does not admit it also has the error: every call
-// of a portal has a key, but the operator asks about the answer.
+// neither the other server nor the store. For a request that its door does not admit it also has the error: every
+// call of a portal has a key, but the operator asks about the answer.
 func explainKept(s *Server, set *settings, req *fasthttp.Request) (e *Explanation, failed *problem) {
 	p := s.forwarder
 	if p == nil || p.options.Keeper == nil {
@@ -166,9 +169,10 @@ func explainKept(s *Server, set *settings, req *fasthttp.Request) (e *Explanatio
 	return e, failed
 }
 
-// evaluate evaluates a request as the public listener does, without its limits, log and metrics. It makes an app for each,
-// because questions are rare.
-func evaluate(ctx context.Context, s *Server, set *settings, req *fasthttp.Request) (inner *fasthttp.RequestCtx, failed *problem) {
+// evaluate evaluates a request as the public listener does, without its limits, log and metrics. It makes an app for
+// each, because questions are rare.
+func evaluate(ctx context.Context, s *Server, set *settings,
+	req *fasthttp.Request) (inner *fasthttp.RequestCtx, failed *problem) {
 	return evaluateIn(s, set, req, func(app *fiber.App) {
 		app.Use(func(c *fiber.Ctx) error {
 			c.SetUserContext(ctx)
@@ -205,7 +209,8 @@ func evaluateIn(
 // requestOf returns the request of a question.
 func requestOf(q Question) (*fasthttp.Request, error) {
 	u, err := url.Parse(q.URL)
-	if err != nil || q.URL == "" || !slices.Contains([]string{"", "http", "https"}, u.Scheme) || !strings.HasPrefix(u.RequestURI(), "/") {
+	if err != nil || q.URL == "" || !slices.Contains([]string{"", "http", "https"}, u.Scheme) ||
+		!strings.HasPrefix(u.RequestURI(), "/") {
 		return nil, rules.Wrongf("url", "", "want a path such as /api/activities?…, or the URL of a server")
 	}
 	req := &fasthttp.Request{}
@@ -224,7 +229,8 @@ func keptAnswer(x *response.Explanation, most int, control string) *KeptAnswer {
 	case a != nil && a.ETag != "":
 		k.Now, k.Why = true, fmt.Sprintf("an earlier request made it: %d bytes", len(a.Body))
 	case a != nil && a.TooLarge, x.Bytes > most:
-		k.Why = fmt.Sprintf("it has more than %d bytes: it is made for each request, unless it is small enough once compressed", most)
+		k.Why = fmt.Sprintf(
+			"it has more than %d bytes: it is made for each request, unless it is small enough once compressed", most)
 	case x.Plan.Once:
 		k.Why = "it depends on a record that no view has"
 	default:
@@ -233,18 +239,20 @@ func keptAnswer(x *response.Explanation, most int, control string) *KeptAnswer {
 	return k
 }
 
-// queryRows answers GET /admin/query?view=NAME&filter=FILTER&offset=N&limit=N with the rows of a view, one JSON document a
-// line, or with &count=1 with their number. A POST has the filter in its body.
+// queryRows answers GET /admin/query?view=NAME&filter=FILTER&offset=N&limit=N with the rows of a view, one JSON
+// document a line, or with &count=1 with their number. A POST has the filter in its body.
 func queryRows(s *Server, c *fiber.Ctx) error {
 	p, set := query.Read(c.Context().QueryArgs().All()), s.settingsOf(c)
-	name, text, counts, offset, limit := p.Text("view"), p.Text("filter"), p.Flag("count"), p.Natural("offset"), p.Natural("limit")
+	name, text, counts, offset, limit := p.Text("view"), p.Text("filter"), p.Flag("count"), p.Natural(
+		"offset"), p.Natural("limit")
 	if body := c.Body(); len(body) > 0 {
 		text = string(body)
 	}
 	if !slices.ContainsFunc(s.options.Views.Status(), func(st view.Status) bool { return st.View == name }) {
 		p.Fail(rules.Wrongf("view", "", "there is no view %s", query.Quote(name)))
 	}
-	f := p.Checked(filter.Parse([]byte(cmp.Or(text, "{}")), filter.Options{Param: "filter", HexIDs: true, Foreign: true}))
+	f := p.Checked(filter.Parse([]byte(cmp.Or(text, "{}")),
+		filter.Options{Param: "filter", HexIDs: true, Foreign: true}))
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -261,7 +269,8 @@ func queryRows(s *Server, c *fiber.Ctx) error {
 	}
 	key := fmt.Sprint("query\x00", offset, limit, counts, f.Key())
 	return set.response.Serve(c, response.Audience{Personal: true}, func(*response.Planning) (response.Plan, error) {
-		return response.Plan{View: name, Query: key, Build: build, ContentType: "application/x-ndjson", Caching: response.Caching{Personal: true, Whole: true}}, nil
+		return response.Plan{View: name, Query: key, Build: build, ContentType: "application/x-ndjson",
+			Caching: response.Caching{Personal: true, Whole: true}}, nil
 	})
 }
 

@@ -39,7 +39,8 @@ type explainedRequest struct{ view, url, user, id string }
 
 func newExplaining(t *testing.T) *explaining {
 	t.Helper()
-	x := &explaining{t: t, secret: []byte("secret"), random: rand.New(rand.NewPCG(25, 2)), rows: map[string]map[string]bson.Raw{}, ids: map[string][]string{}}
+	x := &explaining{t: t, secret: []byte("secret"), random: rand.New(rand.NewPCG(25, 2)),
+		rows: map[string]map[string]bson.Raw{}, ids: map[string][]string{}}
 	o := proxytest.ListOptions(t)
 	o.Auth.Session = auth.SessionOptions{Secret: x.secret}
 	o.Access = access.New(access.Options{
@@ -50,7 +51,8 @@ func newExplaining(t *testing.T) *explaining {
 	if o.Lists.Rule.Public, err = filter.Parse([]byte(proxytest.PublicRule), filter.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	collections := map[string]string{"activities": rules.ViewActivities, "projects": rules.ViewProjects, "persons": rules.ViewPersons}
+	collections := map[string]string{"activities": rules.ViewActivities, "projects": rules.ViewProjects,
+		"persons": rules.ViewPersons}
 	store := proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if view := collections[collection]; view != "" {
 			x.rows[view] = map[string]bson.Raw{}
@@ -71,14 +73,18 @@ func pick[T any](x *explaining, from ...T) T { return from[x.random.IntN(len(fro
 // conditions are conditions of filters on activities, by the field that they test, so that a filter tests each field
 // once.
 var conditions = map[string][]string{
-	"year":    {`"year":{"$gte":2020}`, `"year":{"$lt":2019}`, `"year":2021`, `"year":{"$in":[2018,2020,2022]}`, `"year":{"$not":{"$gt":2021}}`},
-	"type":    {`"type":"publication"`, `"type":{"$ne":"publication"}`, `"type":{"$in":["lecture","poster"]}`, `"type":{"$nin":["review","award"]}`},
-	"units":   {`"units":"ECO"`, `"units":{"$all":["ECO","MOTH"]}`, `"units":{"$ne":"LORE"}`, `"units":{"$size":4}`},
-	"title":   {`"title":{"$regex":"night","$options":"i"}`, `"title":{"$not":{"$regex":"a of"}}`},
-	"authors": {`"authors":{"$elemMatch":{"affiliated":true,"position":"first"}}`, `"authors.user":"evigilsk"`, `"authors.last":{"$regex":"^S"}`},
-	"doi":     {`"doi":{"$exists":true}`, `"doi":{"$exists":false}`},
-	"epub":    {`"$or":[{"epub":true},{"pages":{"$exists":true}}]`, `"$nor":[{"epub":true},{"pages":{"$type":"string"}}]`},
-	"month":   {`"$expr":{"$gt":["$month",6]}`, `"month":{"$mod":[3,1]}`},
+	"year": {`"year":{"$gte":2020}`, `"year":{"$lt":2019}`, `"year":2021`, `"year":{"$in":[2018,2020,2022]}`,
+		`"year":{"$not":{"$gt":2021}}`},
+	"type": {`"type":"publication"`, `"type":{"$ne":"publication"}`, `"type":{"$in":["lecture","poster"]}`,
+		`"type":{"$nin":["review","award"]}`},
+	"units": {`"units":"ECO"`, `"units":{"$all":["ECO","MOTH"]}`, `"units":{"$ne":"LORE"}`, `"units":{"$size":4}`},
+	"title": {`"title":{"$regex":"night","$options":"i"}`, `"title":{"$not":{"$regex":"a of"}}`},
+	"authors": {`"authors":{"$elemMatch":{"affiliated":true,"position":"first"}}`, `"authors.user":"evigilsk"`,
+		`"authors.last":{"$regex":"^S"}`},
+	"doi": {`"doi":{"$exists":true}`, `"doi":{"$exists":false}`},
+	"epub": {`"$or":[{"epub":true},{"pages":{"$exists":true}}]`,
+		`"$nor":[{"epub":true},{"pages":{"$type":"string"}}]`},
+	"month": {`"$expr":{"$gt":["$month",6]}`, `"month":{"$mod":[3,1]}`},
 }
 
 // filter returns a random filter on activities.
@@ -101,21 +107,28 @@ func (x *explaining) request() (r explainedRequest) {
 	users := []string{"", "xmoonwri", "evigilsk", "fdammerl"}
 	switch x.random.IntN(10) {
 	case 0, 1, 2:
-		r.url = "/api/activities?json=" + x.filter() + pick(x, "", "", "&full=1", "&limit=40&offset=20", "&columns[]=title&columns[]=authors.user")
+		r.url = "/api/activities?json=" + x.filter() +
+			pick(x, "", "", "&full=1", "&limit=40&offset=20", "&columns[]=title&columns[]=authors.user")
 	case 3:
-		r.url, r.user = "/api/all-activities?json="+x.filter()+pick(x, "", "&type=publication", "&page=portal"), pick(x, users...)
+		r.url, r.user = "/api/all-activities?json="+x.filter()+
+			pick(x, "", "&type=publication", "&page=portal"), pick(x, users...)
 	case 4:
 		r.url = "/api/search/activities?json=" + x.filter() + pick(x, "", "&columns[]=authors.user&limit=100")
 	case 5:
 		r.view, r.user = rules.ViewProjects, pick(x, users...)
-		r.url = "/api/projects?" + pick(x, "", "raw=1", "search=owl", `json={"public":true}`, `json={"status":"approved"}`, "filter[units]=ECO")
+		r.url = "/api/projects?" + pick(x, "", "raw=1", "search=owl", `json={"public":true}`,
+			`json={"status":"approved"}`, "filter[units]=ECO")
 	case 6:
-		r.view, r.url = rules.ViewPersons, "/api/search/persons?"+pick(x, "", `json={"last":{"$regex":"^[M-Z]"}}`, `json={"first":{"$gte":"M"}}`)
+		r.view, r.url = rules.ViewPersons, "/api/search/persons?"+
+			pick(x, "", `json={"last":{"$regex":"^[M-Z]"}}`, `json={"first":{"$gte":"M"}}`)
 	case 7:
-		r.view, r.url = rules.ViewProjects, "/lists/projects.json?limit=200"+pick(x, "", "&year=2019..", "&unit=ECO", "&type=third-party")
+		r.view, r.url = rules.ViewProjects, "/lists/projects.json?limit=200"+
+			pick(x, "", "&year=2019..", "&unit=ECO", "&type=third-party")
 	default:
-		r.url = pick(x, "/lists/activities.json?", "/lists/unit/ECO.json?", "/lists/activities.csv?", "/lists/activities.jsonld?") + pick(x, "", "", "limit=200") +
-			pick(x, "", "&year=2018..2021", "&year=missing", "&year=2020,2022") + pick(x, "", "&type=publication", "&not.type=publication") +
+		r.url = pick(x, "/lists/activities.json?", "/lists/unit/ECO.json?", "/lists/activities.csv?",
+			"/lists/activities.jsonld?") + pick(x, "", "", "limit=200") +
+			pick(x, "", "&year=2018..2021", "&year=missing", "&year=2020,2022") +
+			pick(x, "", "&type=publication", "&not.type=publication") +
 			pick(x, "", "&unit=MOTH", "&person=evigilsk") + pick(x, "", "", "&q=night")
 	}
 	r.id = pick(x, x.ids[r.view]...)
@@ -156,7 +169,8 @@ func (x *explaining) answer(r explainedRequest) (ids []string) {
 
 // madeOf has the fields that parts of marks are made of.
 var madeOf = map[string][]string{
-	"_list.year": {"year", "start_date", "start"}, "_list.type": {"type"}, "_list.units.id": {"units", "authors"}, "_list.persons.id": {"authors"},
+	"_list.year": {"year", "start_date", "start"}, "_list.type": {"type"}, "_list.units.id": {"units", "authors"},
+	"_list.persons.id": {"authors"},
 }
 
 // fields returns the top-level fields of records that a condition tests.
@@ -239,8 +253,8 @@ func TestExplainInStore(t *testing.T) {
 	proxytest.InStore(t, map[string]func(*testing.T){"Explain": TestExplain})
 }
 
-// opposite returns the record of a request with the named fields of another record, for which the named conditions have
-// the opposite result. It returns nil if there is none.
+// opposite returns the record of a request with the named fields of another record, for which the named conditions
+// have the opposite result. It returns nil if there is none.
 func (x *explaining) opposite(r explainedRequest, e proxy.Explanation, ids []string) bson.Raw {
 	want := !e.Selected.Has
 	var decisive []int
@@ -357,34 +371,40 @@ func TestExplainItem(t *testing.T) {
 	}
 }
 
-// TestExplainFails: a request that fails is answered by the operator's listener as by the public one, and no answer has
-// its key.
+// TestExplainFails: a request that fails is answered by the operator's listener as by the public one, and no answer
+// has its key.
 func TestExplainFails(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Auth.APIKey, o.Admin.Token = "the-api-key", "the-token"
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	explain := func(target string, headers ...string) proxytest.Response {
-		return s.Admin(http.MethodGet, "/admin/explain?id=x&url="+url.QueryEscape(target), append(headers, "Authorization", "Bearer the-token")...)
+		return s.Admin(http.MethodGet, "/admin/explain?id=x&url="+url.QueryEscape(target),
+			append(headers, "Authorization", "Bearer the-token")...)
 	}
 	if res := s.Admin(http.MethodGet, "/admin/explain?url=/api/activities"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("without the token: %d", res.StatusCode)
 	}
 	for _, target := range []string{
-		"/api/activitis", "/lists/activitis", "/api/activities", "/api/activities?apikey=wrong", "/lists/activities?yaer=2020", "/lists/activities.json?page=x",
-		"/api/activities?apikey=the-api-key&json={", "/api/activities?apikey=the-api-key&limit=x", "/api/users/unknown?apikey=the-api-key", "/", "/admin/views", "/api%2factivities",
+		"/api/activitis", "/lists/activitis", "/api/activities", "/api/activities?apikey=wrong",
+		"/lists/activities?yaer=2020", "/lists/activities.json?page=x",
+		"/api/activities?apikey=the-api-key&json={", "/api/activities?apikey=the-api-key&limit=x",
+		"/api/users/unknown?apikey=the-api-key", "/", "/admin/views", "/api%2factivities",
 		"/api/activities?json=" + strings.Repeat("x", 64<<10), "/items/", "/lists/unit/none",
 	} {
 		got, want := explain(target), s.Get(proxytest.OnTheWire(target))
 		if target == "/" { // an answer without records
 			want.StatusCode, want.Body = http.StatusNotFound, got.Body
 		}
-		if got.StatusCode != want.StatusCode || string(got.Body) != string(want.Body) || strings.Contains(string(got.Body), "the-api-key") {
+		if got.StatusCode != want.StatusCode || string(got.Body) != string(want.Body) ||
+			strings.Contains(string(got.Body), "the-api-key") {
 			t.Errorf("%.60s: %d %s, want %d %s", target, got.StatusCode, got.Body, want.StatusCode, want.Body)
 		}
 	}
 	for target, want := range map[string]int{
-		"https://data.example/lists/activities.rss": 200, "ftp://data.example/api/activities": 400, "": 400, "api/activities": 400, "/lists/list.js": 400,
-		"/api/citation-index?user=x": 400, "/api/activities?apikey=the-api-key#x": 200, "/lists": 200, "/items/none": 200, "/api/levenshtein?title=night&apikey=the-api-key": 200,
+		"https://data.example/lists/activities.rss": 200, "ftp://data.example/api/activities": 400, "": 400,
+		"api/activities": 400, "/lists/list.js": 400,
+		"/api/citation-index?user=x": 400, "/api/activities?apikey=the-api-key#x": 200, "/lists": 200,
+		"/items/none": 200, "/api/levenshtein?title=night&apikey=the-api-key": 200,
 	} {
 		if res := explain(target); res.StatusCode != want || strings.Contains(string(res.Body), "the-api-key") {
 			t.Errorf("%s: %d %s, want %d", target, res.StatusCode, res.Body, want)

@@ -27,8 +27,8 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 
 // readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
 // the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or fails,
-// the status is still 200, because rows in memory can be served, but the state is degraded and data lists the affected
-// views.
+// the status is still 200, because rows in memory can be served, but the state is degraded and data lists the
+// affected views.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -74,7 +74,8 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	for _, status := range s.options.Views.Status() {
 		health := status.Meta.Health
 		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
-		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked), Empty: none}
+		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked),
+			Empty: none}
 		one.Held = text(status.Held)
 		if health.Status == origin.HealthHeld {
 			one.JobHeld = health.Error
@@ -95,7 +96,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	var reasons []string
 	switch {
 	case stored:
-		reasons = append(reasons, "The store could not confirm these views: those in memory are served, those in the store as far as answers are kept.")
+		reasons = append(reasons,
+			"The store could not confirm these views: those in memory are served, those in the store as far as "+
+				"answers are kept.")
 	case stale:
 		reasons = append(reasons, "These views are served though the store could not confirm them.")
 	}
@@ -103,8 +106,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 		reasons = append(reasons, foreignReason)
 	}
 	if held {
-		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays,"+
-			" of views in the store as far as answers are kept.")
+		reasons = append(reasons,
+			"The store has lost rows of the views that are held: what they showed before stays,"+
+				" of views in the store as far as answers are kept.")
 	}
 	if len(jobs) > 0 {
 		reasons = append(reasons, "The last runs of these views published nothing: "+strings.Join(jobs, "; ")+".")
@@ -120,7 +124,8 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 
 // notReady sends a 503 that is not logged as a failure, because balancers poll for it.
 func notReady(c *fiber.Ctx, msg string) error {
-	return sendUnkept(c.Status(fiber.StatusServiceUnavailable), response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
+	return sendUnkept(c.Status(fiber.StatusServiceUnavailable),
+		response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }
 
 // unloaded names the views that are not loaded, and says why held views are not.
@@ -161,10 +166,11 @@ type ViewStatus struct {
 
 // ServedView is the part of a view's state that only a server that holds the view knows.
 type ServedView struct {
-	Mode        string     `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
-	Segments    int        `json:"segments"`
-	RowBytes    int64      `json:"row_bytes"`
-	MappedBytes int64      `json:"mapped_bytes"` // bytes of rows and fragments in mapped files, not in the process's own memory
+	Mode     string `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
+	Segments int    `json:"segments"`
+	RowBytes int64  `json:"row_bytes"`
+	// bytes of rows and fragments in mapped files, not in the process's own memory
+	MappedBytes int64      `json:"mapped_bytes"`
 	IndexBytes  int64      `json:"index_bytes"`
 	IndexPaths  int        `json:"index_paths"`
 	Loaded      *time.Time `json:"loaded"`
@@ -204,7 +210,8 @@ func StatusOf(m origin.Meta) ViewStatus {
 		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
 		Source: m.Source,
 		Job: JobStatus{
-			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked), Read: instant(h.Read),
+			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(),
+			Checked: instant(m.Checked), Read: instant(h.Read),
 			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),
 		},
 	}
@@ -228,8 +235,10 @@ func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
-		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, MappedBytes: s.MappedBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
-		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Held: text(s.Held), Missing: s.Missing, Error: text(s.Err),
+		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, MappedBytes: s.MappedBytes,
+		IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Held: text(s.Held),
+		Missing: s.Missing, Error: text(s.Err),
 	}
 	return v
 }

@@ -19,7 +19,8 @@ import (
 func TestKeptOnce(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) { o.Upstream.Keys.PortfolioKey = "key-of-the-other" })
 	personal := []string{
-		"Cookie", "PHPSESSID=mine; tracker=1", "Authorization", "Basic mine", "X-Api-Key", "mine", "User-Agent", "mine",
+		"Cookie", "PHPSESSID=mine; tracker=1", "Authorization", "Basic mine", "X-Api-Key", "mine", "User-Agent",
+		"mine",
 	}
 	first := s.get("/portfolio/unit/BIO?limit=5&utm=mine&apikey=mine", personal...)
 	want(t, "first", first, 200, "Cache-Status", "vitrine; fwd=miss; stored", "Set-Cookie", "", "Pragma", "",
@@ -234,8 +235,8 @@ func TestKeptCORS(t *testing.T) {
 	}
 }
 
-// TestKeptElsewhere: other methods and paths without a rule go to the other server as before, and this server's routes
-// stay its own.
+// TestKeptElsewhere: other methods and paths without a rule go to the other server as before, and this server's
+// routes stay its own.
 func TestKeptElsewhere(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) { o.Upstream.Methods = []string{http.MethodPost} })
 	for range 2 {
@@ -299,7 +300,8 @@ func TestKeptLong(t *testing.T) {
 	long := strings.Repeat("0123456789", 2000)
 	s.answers(php(`{"data": "` + long + `"}`))
 	for range 2 {
-		res := s.get("/portfolio/unit/BIO?utm=mine", "Cookie", "mine", "Authorization", "Basic mine", "X-Mine", "mine")
+		res := s.get("/portfolio/unit/BIO?utm=mine", "Cookie", "mine", "Authorization", "Basic mine", "X-Mine",
+			"mine")
 		want(t, "long", res, 200, "Set-Cookie", "", "Cache-Control", "no-store")
 		if !strings.Contains(string(res.Body), long) {
 			t.Errorf("%d bytes", len(res.Body))

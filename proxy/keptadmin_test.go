@@ -35,7 +35,8 @@ func TestKeptRefreshed(t *testing.T) {
 	}
 	check := func(query string, status int, want ...string) {
 		t.Helper()
-		if res := refresh(query); res.Status != status || !slices.Equal(results(res), want) || res.Count != len(want) {
+		if res := refresh(query); res.Status != status || !slices.Equal(results(res), want) ||
+			res.Count != len(want) {
 			t.Errorf("%s: %+v, want %d %v", query, res, status, want)
 		}
 	}
@@ -125,7 +126,8 @@ func TestKeptReported(t *testing.T) {
 	s.answers(php("", "Status", "500"))
 	s.get("/portfolio/never")
 	var views struct{ Kept []keptadmin.Status }
-	if err := json.Unmarshal(s.Admin(http.MethodGet, "/admin/views").Body, &views); err != nil || len(views.Kept) != 1 {
+	if err := json.Unmarshal(s.Admin(http.MethodGet, "/admin/views").Body, &views); err != nil ||
+		len(views.Kept) != 1 {
 		t.Fatalf("%v: %+v", err, views)
 	}
 	got := views.Kept[0]

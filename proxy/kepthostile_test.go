@@ -10,8 +10,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestKeptInFlight: kept answers on their way to clients count as those of this server do, and are refused while their
-// memory is used up. One that would never fit is not kept, but sent as it arrives.
+// TestKeptInFlight: kept answers on their way to clients count as those of this server do, and are refused while
+// their memory is used up. One that would never fit is not kept, but sent as it arrives.
 func TestKeptInFlight(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) {
 		o.Cache.InFlight = 60 << 20
@@ -112,8 +112,8 @@ func TestKeptBeside(t *testing.T) {
 	}
 }
 
-// TestKeptLongRate: an answer that is too long to be kept costs the other server no more than the rule's rate, however
-// many requests there are for it.
+// TestKeptLongRate: an answer that is too long to be kept costs the other server no more than the rule's rate,
+// however many requests there are for it.
 func TestKeptLongRate(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) {
 		o.Upstream.Keep[0].Most, o.Upstream.Keep[0].Rate = 1000, 1.0/3600

@@ -88,7 +88,8 @@ func newKeptSite(t testing.TB, change func(*proxy.Options)) *keptSite {
 			if err != nil {
 				return nil
 			}
-			generation := int64(snapshot.Meta().Generation) // in place of the time, which is the same for all of a test
+			// in place of the time, which is the same for all of a test
+			generation := int64(snapshot.Meta().Generation)
 			if last := marks.Load(); last != nil && (*last)[rules.ViewActivities] == generation {
 				return *last
 			}
@@ -175,8 +176,8 @@ func (s *keptSite) get(target string, headers ...string) proxytest.Response {
 	return s.ask(http.MethodGet, target, headers...)
 }
 
-// late reports whether a response is a stale answer, which the keeper sent because the other server's took longer than
-// two seconds. A busy machine may be as slow at any time.
+// late reports whether a response is a stale answer, which the keeper sent because the other server's took longer
+// than two seconds. A busy machine may be as slow at any time.
 func late(res proxytest.Response) bool {
 	return strings.HasSuffix(res.Header.Get("Cache-Status"), "detail=revalidating")
 }
@@ -191,8 +192,8 @@ func (s *keptSite) getInTime(target string) proxytest.Response {
 	return res
 }
 
-// getStale makes what is kept stale, and sends a request. If the answer is late, it waits until that is kept, and tries
-// again: then the other server answers otherwise, by what answer returns for the number of the try.
+// getStale makes what is kept stale, and sends a request. If the answer is late, it waits until that is kept, and
+// tries again: then the other server answers otherwise, by what answer returns for the number of the try.
 func (s *keptSite) getStale(target string, answer func(try int) http.HandlerFunc) proxytest.Response {
 	s.T.Helper()
 	for try := 0; ; try++ {

@@ -48,15 +48,16 @@ func appendRequest(dst []byte, c *fiber.Ctx, a *auth.Authenticator) (line []byte
 }
 
 // appendLine appends a line of the access log; request is from appendRequest.
-func appendLine(dst []byte, at time.Time, level slog.Level, id, request []byte, took time.Duration, peer netip.Addr) []byte {
+func appendLine(dst []byte, at time.Time, level slog.Level, id, request []byte, took time.Duration,
+	peer netip.Addr) []byte {
 	dst = append(append(appendTime(dst, at), " level="...), level.String()...)
 	dst = append(append(append(dst, " msg=request id="...), id...), request...)
 	dst = append(append(dst, " took="...), took.String()...)
 	return append(peer.AppendTo(append(dst, " peer="...)), '\n')
 }
 
-// plain reports whether a URL has only characters that need no escape in a line. An ellipsis, in place of a secret, needs
-// none either.
+// plain reports whether a URL has only characters that need no escape in a line. An ellipsis, in place of a secret,
+// needs none either.
 func plain(url []byte) bool {
 	for i := 0; i < len(url); i++ {
 		switch c := url[i]; {
@@ -73,6 +74,7 @@ func plain(url []byte) bool {
 func appendTime(dst []byte, t time.Time) []byte {
 	millis := len(dst) + len("time=2006-01-02T15:04:05.000")
 	// The layout RFC3339Nano is fast, but leaves out zeros at the end: the fourth digit is there to keep them.
-	dst = t.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(append(dst, "time="...), time.RFC3339Nano)
+	dst = t.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(append(dst, "time="...),
+		time.RFC3339Nano)
 	return slices.Delete(dst, millis, millis+1)
 }

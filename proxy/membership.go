@@ -25,10 +25,11 @@ import (
 type Membership struct {
 	ID       string `json:"id"`
 	InAnswer bool   `json:"in_answer"`
-	// Reason is selected, other page, clause, permission, hidden type, not public, skipped, held back, not materialized,
-	// not in the source, or not a selection.
-	Reason  string   `json:"reason"`
-	Because []string `json:"because"`         // each of them alone keeps the record out of the answer, or all together in it
+	// Reason is selected, other page, clause, permission, hidden type, not public, skipped, held back, not
+	// materialized, not in the source, or not a selection.
+	Reason string `json:"reason"`
+	// each of them alone keeps the record out of the answer, or all together in it
+	Because []string `json:"because"`
 	Notes   []string `json:"notes,omitempty"` // what else may change with the next run
 }
 
@@ -112,7 +113,8 @@ func (m *member) absent(ctx context.Context) {
 		case health.Error != "":
 			m.is("held back", "the last run ended with: "+health.Error)
 		default:
-			m.is("not materialized", fmt.Sprintf("view %s has no row of it; a run last read the source at %s", name, health.Read.UTC().Format("2006-01-02 15:04:05 MST")))
+			m.is("not materialized", fmt.Sprintf("view %s has no row of it; a run last read the source at %s", name,
+				health.Read.UTC().Format("2006-01-02 15:04:05 MST")))
 			if more := health.Skipped - len(health.Skips); more > 0 {
 				m.Notes = append(m.Notes, fmt.Sprintf("the last run skipped %d records that are not listed", more))
 			}
@@ -167,7 +169,8 @@ func onMark(c view.Clause) bool {
 // unmarked adds the failing part of the rule to the condition that a record is public.
 func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
 	name := m.trace.Snapshot.Meta().View
-	doc, err := m.trace.Snapshot.Whole().First(ctx, m.trace.Record) // the rule may test a field that callers do not see
+	// the rule may test a field that callers do not see
+	doc, err := m.trace.Snapshot.Whole().First(ctx, m.trace.Record)
 	if err != nil || doc == nil {
 		return err
 	}
@@ -191,7 +194,8 @@ func (m *member) unmarked(ctx context.Context, c *view.Clause) error {
 	return nil
 }
 
-// sentence says that a condition holds or fails, and on which values; reason is why a record that fails it is left out.
+// sentence says that a condition holds or fails, and on which values; reason is why a record that fails it is left
+// out.
 func sentence(c view.Clause) (reason, text string) {
 	reason, text = "clause", "clause `"+c.Clause+"`"
 	if c.From != "" {
@@ -229,7 +233,8 @@ func deciding(c view.Clause) (all []view.Clause) {
 		return []view.Clause{c}
 	}
 	for _, part := range c.Clauses {
-		if part.Holds != nil && (len(c.Clauses) == 1 || *part.Holds == *c.Holds) { // a single part may be the opposite
+		if part.Holds != nil && (len(c.Clauses) == 1 || *part.Holds == *c.Holds) {
+			// a single part may be the opposite
 			all = append(all, deciding(part)...)
 		}
 	}

@@ -22,7 +22,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var routes []string
-	for _, route := range proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Server.App().GetRoutes(true) {
+	for _, route := range proxytest.Open(t, proxytest.Institute(t),
+		proxytest.Options(t)).Server.App().GetRoutes(true) {
 		if route.Method != http.MethodGet {
 			continue
 		}
@@ -60,13 +61,15 @@ func TestDescriptionIsServed(t *testing.T) {
 			if got := first.Header.Get("Cache-Control"); got != "public, max-age=300" {
 				t.Errorf("Cache-Control = %q", got)
 			}
-			if res := s.Get(tt.path, "If-None-Match", tag); res.StatusCode != http.StatusNotModified || len(res.Body) != 0 {
+			if res := s.Get(tt.path, "If-None-Match", tag); res.StatusCode != http.StatusNotModified ||
+				len(res.Body) != 0 {
 				t.Errorf("status %d for its own tag", res.StatusCode)
 			}
 			for _, coding := range []string{"gzip", "br", "zstd"} {
 				res := s.Get(tt.path, "Accept-Encoding", coding)
 				if res.Header.Get("Content-Encoding") != coding || proxytest.Plain(t, res) != string(first.Body) {
-					t.Errorf("Content-Encoding = %q, the same content: %v", res.Header.Get("Content-Encoding"), proxytest.Plain(t, res) == string(first.Body))
+					t.Errorf("Content-Encoding = %q, the same content: %v", res.Header.Get("Content-Encoding"),
+						proxytest.Plain(t, res) == string(first.Body))
 				}
 				if len(res.Body) >= len(first.Body) {
 					t.Errorf("%s: %d of %d bytes", coding, len(res.Body), len(first.Body))
@@ -142,7 +145,8 @@ func TestServerBelowAPath(t *testing.T) {
 func TestPageFetchesNothing(t *testing.T) {
 	res := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Get("/docs")
 	policy := res.Header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "script-src 'sha256-", "style-src 'sha256-"} {
+	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'",
+		"script-src 'sha256-", "style-src 'sha256-"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("policy = %s, want %s in it", policy, want)
 		}
@@ -151,7 +155,8 @@ func TestPageFetchesNothing(t *testing.T) {
 		t.Errorf("policy = %s", policy)
 	}
 	page := string(res.Body)
-	for _, fetching := range []string{"<link rel=\"stylesheet", "<script src", "<img", "@import", "url(", "<iframe", "style=\"", "onclick"} {
+	for _, fetching := range []string{"<link rel=\"stylesheet", "<script src", "<img", "@import", "url(", "<iframe",
+		"style=\"", "onclick"} {
 		if strings.Contains(page, fetching) {
 			t.Errorf("the page has %s", fetching)
 		}
@@ -176,7 +181,8 @@ func TestModes(t *testing.T) {
 	doc := modesOf(t)
 	for path, item := range doc.Paths {
 		media := item.Get.Responses["200"].Content["application/json"]
-		if strings.HasPrefix(path, "/docs") || path == "/favicon.ico" || path == "/sitemap.xml" || path == "/robots.txt" || strings.HasPrefix(path, "/openapi") {
+		if strings.HasPrefix(path, "/docs") || path == "/favicon.ico" || path == "/sitemap.xml" ||
+			path == "/robots.txt" || strings.HasPrefix(path, "/openapi") {
 			continue
 		}
 		if len(media.Examples) == 0 {
@@ -190,7 +196,8 @@ func TestModes(t *testing.T) {
 			if last := i == len(modes)-1; last != (mode.When == nil) {
 				t.Errorf("%s: mode %q: x-when = %v", path, mode.Mode, mode.When)
 			}
-			if err := checker.Check(proxytest.CheckedAnswer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
+			if err := checker.Check(proxytest.CheckedAnswer{Target: path + asks(mode), Status: 200,
+				Body: media.Examples[mode.Mode].Value}); err != nil {
 				t.Errorf("example of mode %s: %v", mode.Mode, err)
 			}
 		}

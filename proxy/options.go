@@ -103,7 +103,8 @@ type CORSOptions struct {
 type AdminOptions struct {
 	// Token is the bearer token that requests need. If empty, they need none.
 	Token string
-	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter only without a Token.
+	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter only without a
+	// Token.
 	Hosts []string
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
@@ -125,7 +126,8 @@ type AdminOptions struct {
 type Reloaded struct {
 	Adopted []string `json:"adopted"` // they count from now on
 	Refused []string `json:"refused"` // they keep their values until a restart
-	Kept    []string `json:"kept"`    // they protect, and keep their values because the configuration no longer names them
+	// they protect, and keep their values because the configuration no longer names them
+	Kept []string `json:"kept"`
 }
 
 // ListsChange is a change of the lists to compare. Empty fields change nothing.
@@ -174,7 +176,8 @@ type JobRun struct {
 	Skipped    int     `json:"skipped"`
 	Missing    int     `json:"missing,omitempty"` // rows that the store had lost
 	Seconds    float64 `json:"seconds"`
-	NotShown   string  `json:"not_shown,omitempty"` // why this instance does not show the generation, though the run is OK
+	// why this instance does not show the generation, though the run is OK
+	NotShown string `json:"not_shown,omitempty"`
 }
 
 // Failed reports whether the run published nothing that it should have, or this instance does not show its rows.

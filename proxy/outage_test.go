@@ -31,8 +31,9 @@ func TestStoreAway(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Views = unconfirmed{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}
 	o.Store = func() circuit.State {
-		return circuit.State{Store: "mongodb://store.internal/x", Open: true, Since: time.Now(), Contact: time.Now().Add(-time.Hour),
-			Err: errors.New("refused"), Opened: 1}
+		return circuit.State{Store: "mongodb://store.internal/x", Open: true, Since: time.Now(),
+			Contact: time.Now().Add(-time.Hour),
+			Err:     errors.New("refused"), Opened: 1}
 	}
 	server, err := proxy.New(o)
 	if err != nil {
@@ -78,7 +79,8 @@ func TestFileNeverWritten(t *testing.T) {
 	}
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
-	if text := string(s.Admin("GET", "/metrics").Body); !strings.Contains(text, `vitrine_view_file_failing{view="activities"} 1`) {
+	if text := string(s.Admin("GET", "/metrics").Body); !strings.Contains(text,
+		`vitrine_view_file_failing{view="activities"} 1`) {
 		t.Error("the metrics do not report the failure")
 	}
 }

@@ -29,7 +29,8 @@ func movablePaths() []string {
 	return slices.Concat(api.Paths(), listPaths, otherListPaths, []string{citationPath})
 }
 
-// CheckPath returns an error for a path that is neither a route nor above one. The error names the nearest path that is.
+// CheckPath returns an error for a path that is neither a route nor above one. The error names the nearest path that
+// is.
 func CheckPath(path string) error {
 	if ownPath(path) {
 		return nil
@@ -37,8 +38,8 @@ func CheckPath(path string) error {
 	return fmt.Errorf("no path of Vitrine: %q%s", path, didYouMean(path, Paths()))
 }
 
-// CheckMoved returns why a path cannot be one of UpstreamOptions.Routes: requests for it never reach the forwarder, or
-// no route at or below it can move. A path with a slash at its end moves only what is below it.
+// CheckMoved returns why a path cannot be one of UpstreamOptions.Routes: requests for it never reach the forwarder,
+// or no route at or below it can move. A path with a slash at its end moves only what is below it.
 func CheckMoved(path string) error {
 	switch {
 	case slices.Contains(fixedPaths, path):
@@ -75,8 +76,8 @@ func leads(path string, routes []string) bool {
 	return slices.ContainsFunc(routes, func(route string) bool { return isPrefix(parts, strings.Split(route, "/")) })
 }
 
-// isPrefix reports whether a route begins with the parts of a path. An empty last part follows a slash: any part of the
-// route may stand there, but there must be one.
+// isPrefix reports whether a route begins with the parts of a path. An empty last part follows a slash: any part of
+// the route may stand there, but there must be one.
 func isPrefix(path, route []string) bool {
 	if len(path) > len(route) {
 		return false

@@ -32,8 +32,11 @@ func TestPaths(t *testing.T) {
 
 func TestCheckPath(t *testing.T) {
 	for path, want := range map[string]string{
-		"/": "", "/api": "", "/api/": "", "/api/html/": "", "/portfolio": "", "/api/users": "", "/api/users/ada": "", "/api/search/activities": "", "/lists/activities.bib": "", "/items": "",
-		"/api/project": "did you mean /api/projects?", "/api/user/ada": `"/api/user/ada"`, "/api/html/x": "did you mean /api/html?", "/apis": "did you mean /api?", "/media": `no path of Vitrine: "/media"`,
+		"/": "", "/api": "", "/api/": "", "/api/html/": "", "/portfolio": "", "/api/users": "", "/api/users/ada": "",
+		"/api/search/activities": "", "/lists/activities.bib": "", "/items": "",
+		"/api/project": "did you mean /api/projects?", "/api/user/ada": `"/api/user/ada"`,
+		"/api/html/x": "did you mean /api/html?", "/apis": "did you mean /api?",
+		"/media": `no path of Vitrine: "/media"`,
 	} {
 		err := proxy.CheckPath(path)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -46,10 +49,14 @@ func TestCheckPath(t *testing.T) {
 func TestCheckMoved(t *testing.T) {
 	const none, fixed = "there is no such path", "this server always answers it itself"
 	for path, want := range map[string]string{
-		"/api/projects": "", "/api/projects/": none + ", did you mean /api/projects?", "/api": "", "/api/": "", "/portfolio": "", "/lists": "", "/items": "", "/api/search": "", "/lists/unit/": "",
-		"/api/users": "", "/api/users/ada": "", "/lists/bio-papers": "", "/lists/unit": "", "/lists/unit/BIO": "", "/api/citation-index": "", "/robots.txt": "",
-		"/api/project": none + ", did you mean /api/projects?", "/api/Projects": none + ", did you mean /api/projects?", "/portfolios": none + ", did you mean /portfolio?",
-		"/api/projects/x": none + ", did you mean /api/projects?", "/media": none, "": none, "//": none, "/lists//BIO": none, "/readyz": fixed, "/": fixed, "/docs": fixed, "/openapi.json": fixed,
+		"/api/projects": "", "/api/projects/": none + ", did you mean /api/projects?", "/api": "", "/api/": "",
+		"/portfolio": "", "/lists": "", "/items": "", "/api/search": "", "/lists/unit/": "",
+		"/api/users": "", "/api/users/ada": "", "/lists/bio-papers": "", "/lists/unit": "", "/lists/unit/BIO": "",
+		"/api/citation-index": "", "/robots.txt": "",
+		"/api/project":  none + ", did you mean /api/projects?",
+		"/api/Projects": none + ", did you mean /api/projects?", "/portfolios": none + ", did you mean /portfolio?",
+		"/api/projects/x": none + ", did you mean /api/projects?", "/media": none, "": none, "//": none,
+		"/lists//BIO": none, "/readyz": fixed, "/": fixed, "/docs": fixed, "/openapi.json": fixed,
 	} {
 		if got := proxy.CheckMoved(path); got == nil && want != "" || got != nil && got.Error() != want {
 			t.Errorf("%q: %v, want %q", path, got, want)
@@ -59,10 +66,14 @@ func TestCheckMoved(t *testing.T) {
 
 // TestMovedPathsMove: for each path that the check accepts or refuses as fixed, a server does what it says.
 func TestMovedPathsMove(t *testing.T) {
-	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+	}))
 	defer old.Close()
-	paths := []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico", "/docs/embedding", "/robots.txt",
-		"/api/activities", "/api/citation-index", "/portfolio/spectrum", "/lists", "/lists.json", "/lists/activities", "/items/x", "/sitemap.xml", "/oembed"}
+	paths := []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico",
+		"/docs/embedding", "/robots.txt",
+		"/api/activities", "/api/citation-index", "/portfolio/spectrum", "/lists", "/lists.json", "/lists/activities",
+		"/items/x", "/sitemap.xml", "/oembed"}
 	o := proxytest.ListOptions(t)
 	o.Upstream.URL, o.Upstream.Routes = old.URL, paths
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)

@@ -10,8 +10,8 @@ import (
 // headerTags names the tags of an answer for caches in front.
 const headerTags = "Surrogate-Key"
 
-// purgeLater reports the end of a response that caches in front may keep, which began at a number (purge.Purger.Begin).
-// p is nil if there are none.
+// purgeLater reports the end of a response that caches in front may keep, which began at a number
+// (purge.Purger.Begin). p is nil if there are none.
 func purgeLater(c *fiber.Ctx, p *purge.Purger, begun uint64) {
 	if p == nil {
 		return

@@ -26,8 +26,8 @@ import (
 // purges are the purges that a target got, in order, each with its tags.
 type purges chan []string
 
-// newPurges returns room for them. It is a transport that brings the target what it got: a request over the network may
-// run out of time on a busy machine, and would come twice.
+// newPurges returns room for them. It is a transport that brings the target what it got: a request over the network
+// may run out of time on a busy machine, and would come twice.
 func newPurges() purges { return make(purges, 100) }
 
 // RoundTrip implements http.RoundTripper: it is the target.
@@ -53,7 +53,8 @@ func TestPurgedAfterExport(t *testing.T) {
 		t.Run(path, func(t *testing.T) { // with a server of its own, since a purge soon after an answer comes twice
 			got := newPurges()
 			o := proxytest.Options(t)
-			o.Purge = purge.Options{Targets: map[string]string{"front": "purge http://front.example/"}, Transport: got}
+			o.Purge = purge.Options{Targets: map[string]string{"front": "purge http://front.example/"},
+				Transport: got}
 			o.Limits.KeptBytes = 512 << 10 // so that the export is streamed, and the other answer is not
 			s := proxytest.Open(t, proxytest.Many(t, 4000), o)
 			live := proxytest.ServeOn(t, s, proxytest.Narrow{Listener: proxytest.Listen(t)})
@@ -144,8 +145,8 @@ func (b banning) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestPurgedVarnish: what Varnish, configured as docs/operations.md says, keeps of a record is gone once the record is
-// withdrawn, and what does not change stays.
+// TestPurgedVarnish: what Varnish, configured as docs/operations.md says, keeps of a record is gone once the record
+// is withdrawn, and what does not change stays.
 func TestPurgedVarnish(t *testing.T) {
 	proxytest.WholeOnly(t)
 	daemon, err := exec.LookPath("varnishd")
@@ -192,7 +193,8 @@ func TestPurgedVarnish(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := ejson.IDText(row.Lookup("_id"))
-	paths := []string{"/lists/unit/" + unit + ".json?limit=500", "/lists/activities.json?limit=500", "/lists/projects.json"}
+	paths := []string{"/lists/unit/" + unit + ".json?limit=500", "/lists/activities.json?limit=500",
+		"/lists/projects.json"}
 	for _, path := range paths {
 		get(path)
 		if _, kept := get(path); !kept {

@@ -83,10 +83,10 @@ func (s *countingStore) Rows(
 	return s.Store.Rows(ctx, name, since, fn)
 }
 
-// TestRequestsQueue: while other requests have all slots of the admission queue, no request of any kind reads rows from
-// the store or records from the source: neither for its answer, nor to find the user of its session, nor to explain an
-// answer. Health, metrics and the state of views do not wait. Once the slots are free, the same requests are answered,
-// and all queries of one have the same deadline.
+// TestRequestsQueue: while other requests have all slots of the admission queue, no request of any kind reads rows
+// from the store or records from the source: neither for its answer, nor to find the user of its session, nor to
+// explain an answer. Health, metrics and the state of views do not wait. Once the slots are free, the same requests
+// are answered, and all queries of one have the same deadline.
 func TestRequestsQueue(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()

@@ -59,12 +59,13 @@ func (s *Server) resources(app *fiber.App, first *settings) {
 	}
 }
 
-// nearest returns the known path that is nearest to an unknown one, or "". The rest of the path counts as the parameters
-// of a path that has some.
+// nearest returns the known path that is nearest to an unknown one, or "". The rest of the path counts as the
+// parameters of a path that has some.
 func (s *Server) nearest(path string) string {
 	var known []string
 	for _, p := range s.paths {
-		if parts := strings.SplitAfterN(path, "/", strings.Count(p, "/")+1); strings.HasSuffix(p, "/") && len(parts) > strings.Count(p, "/") {
+		if parts := strings.SplitAfterN(path, "/", strings.Count(p, "/")+1); strings.HasSuffix(p, "/") &&
+			len(parts) > strings.Count(p, "/") {
 			p += parts[len(parts)-1]
 		}
 		if p != path && len(path) < mostNear {
@@ -124,7 +125,8 @@ func (s *Server) answer(path string) fiber.Handler {
 		if err := response.ReportIgnored(c, ignored); err != nil {
 			return err
 		}
-		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: set.auth.NeedsKey(path)}
+		who := response.Audience{Client: set.auth.Client(c), Anonymous: caller.Anonymous(), Personal: caller.Personal,
+			Keyed: set.auth.NeedsKey(path)}
 		for _, right := range caller.Viewer.Keyed { // what a key may see is part of the plan
 			who.Variant[0] += string(right) + ","
 		}
@@ -175,7 +177,9 @@ func (s *Server) describe() {
 		set := s.settingsOf(c)
 		return set.response.Static(c, name+" "+strconv.Itoa(set.generation), kind, content, describedFor)
 	}
-	icon := []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#eef4f4" stroke="#1d5f6b"><path d="M3 20V9l9-6 9 6v11zM3 12h18M12 3v17"/></svg>`)
+	icon := []byte(
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#eef4f4" stroke="#1d5f6b">` +
+			`<path d="M3 20V9l9-6 9 6v11zM3 12h18M12 3v17"/></svg>`)
 	s.app.Get("/favicon.ico", func(c *fiber.Ctx) error { return send(c, "favicon.svg", "image/svg+xml", icon) })
 	s.app.Get("/openapi.json", func(c *fiber.Ctx) error {
 		return send(c, "openapi.json", response.ContentType, s.settingsOf(c).described().JSON)
@@ -192,7 +196,8 @@ func (s *Server) describe() {
 		return send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, description.Page)
 	})
 	s.app.Get("/", func(c *fiber.Ctx) error { // links to the other pages, as a page for a browser
-		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
+		if s.settingsOf(c).lists.Enabled() &&
+			c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
 			return s.list(c)
 		}
 		// Caches must keep both answers, because programs and people use the same address.
@@ -222,8 +227,8 @@ func (s *settings) describe() *openapi.Description {
 	return &d
 }
 
-// listRoutes installs the public lists. They need no key and ignore sessions; a named key in the header is counted, and
-// its limits hold.
+// listRoutes installs the public lists. They need no key and ignore sessions; a named key in the header is counted,
+// and its limits hold.
 func (s *Server) listRoutes(app *fiber.App) {
 	for _, path := range listPaths {
 		app.Get(path, s.list)
@@ -238,7 +243,8 @@ func (s *Server) guide(c *fiber.Ctx) error {
 		return errNoLists
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, set.lists.Policy())
-	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8, set.lists.Guide(), describedFor)
+	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8,
+		set.lists.Guide(), describedFor)
 }
 
 func (s *Server) robots(c *fiber.Ctx) error {
@@ -254,7 +260,8 @@ var errNoLists = &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lis
 
 // isList reports whether a path is one of listRoutes.
 func isList(path string) bool {
-	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" || strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
+	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" ||
+		strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
 }
 
 var listTypes = lists.MediaTypes()
@@ -285,7 +292,8 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.MayBePage(path) {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
-	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed, Variant: [4]string{scheme, host, accepted, lang}}
+	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed,
+		Variant: [4]string{scheme, host, accepted, lang}}
 	return set.response.Serve(c, who, func(planning *response.Planning) (response.Plan, error) {
 		ctx, cancel := set.response.Limited(c, who.Client) // to find an item, the store may be asked
 		defer cancel()

@@ -18,11 +18,11 @@ import (
 	"vitrine/rules/fault"
 )
 
-// Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their connections
-// at once, the public listener closes after Limits.DrainDelay, and running requests have Limits.Shutdown to finish; the
-// operator's listener closes last. Serve closes the listeners and the server; admin may be nil. It returns nil after a
-// normal end, even if a client did not read its answer in time. If one listener fails, both end in the same way, and
-// Serve returns why.
+// Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their
+// connections at once, the public listener closes after Limits.DrainDelay, and running requests have Limits.Shutdown
+// to finish; the operator's listener closes last. Serve closes the listeners and the server; admin may be nil. It
+// returns nil after a normal end, even if a client did not read its answer in time. If one listener fails, both end
+// in the same way, and Serve returns why.
 func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	ended := true // no connection is served any more
 	defer func() { free(s, ended) }()
@@ -67,9 +67,11 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
 	o := listener.Options{
-		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour, HeaderBytes: urlBytes + listener.MaxFields,
-		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
-		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
+		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour,
+		HeaderBytes: urlBytes + listener.MaxFields,
+		MaxConns:    limits.Concurrency, MaxPerClient: limits.ClientConnections,
+		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) },
+		InFlight: s.results.InFlight(), Logger: s.log,
 		BodyBytes: s.options.Upstream.bodyLimit(),
 		Open:      s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	}

@@ -59,7 +59,8 @@ func TestServe(t *testing.T) {
 		}
 	}
 	// The server answers before it has read all of these, and after two seconds it ends the connection. A client that
-	// takes longer to send them may then find an error before it finds the answer, but Exchange reads what has arrived.
+	// takes longer to send them may then find an error before it finds the answer, but Exchange reads what has
+	// arrived.
 	live := &proxytest.Live{Site: s, Addr: public.Addr().String()}
 	for _, length := range []int{100 << 10, 2 << 20} {
 		request := "GET /api/activities?x=" + strings.Repeat("y", length) + " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -175,7 +176,8 @@ func TestDrainOfSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if res, err := http.ReadResponse(bufio.NewReader(last), nil); err != nil || res.StatusCode != 200 {
-		t.Fatalf("a request on another connection: %v, %v", res, err) // the server accepts connections one after the other
+		// the server accepts connections one after the other
+		t.Fatalf("a request on another connection: %v, %v", res, err)
 	}
 	stop()
 	if err := <-served; err != nil {
@@ -237,7 +239,8 @@ func TestListenerFails(t *testing.T) {
 		t.Fatalf("%v, %v", res, err)
 	}
 	close(ln.broken)
-	proxytest.Until(t, "the server drains", func() bool { return s.Get("/readyz").StatusCode == http.StatusServiceUnavailable })
+	proxytest.Until(t, "the server drains",
+		func() bool { return s.Get("/readyz").StatusCode == http.StatusServiceUnavailable })
 	for range 100 { // an answer that takes memory from the cache
 		if res := s.Get("/api/activities?limit=1"); res.StatusCode != http.StatusOK {
 			t.Fatalf("while an answer is sent: %d %s", res.StatusCode, res.Body)
@@ -291,9 +294,13 @@ func TestNewRefuses(t *testing.T) {
 		"a public key that is none":          func(o *proxy.Options) { o.Auth.Session.PublicKey = []byte("x") },
 		"a user header any client could set": func(o *proxy.Options) { o.Auth.Session.UserHeader = "X-User" },
 		"an origin without scheme":           func(o *proxy.Options) { o.CORS.Origins = []string{"example.org"} },
-		"an origin with a path":              func(o *proxy.Options) { o.CORS.Origins = []string{"https://example.org/page"} },
-		"all origins with credentials":       func(o *proxy.Options) { o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true} },
-		"an affiliation operator":            func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
+		"an origin with a path": func(o *proxy.Options) {
+			o.CORS.Origins = []string{"https://example.org/page"}
+		},
+		"all origins with credentials": func(o *proxy.Options) {
+			o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true}
+		},
+		"an affiliation operator": func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
 	}
 	views := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views
 	for name, change := range tests {
@@ -314,7 +321,8 @@ func TestAdminToken(t *testing.T) {
 	o.Admin.Token = "operator"
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for _, target := range []string{"/metrics", "/admin/views", "/debug/pprof/symbol"} {
-		for header, want := range map[string]int{"": 403, "Bearer wrong": 403, "operator": 403, "Bearer operator": 200, "bearer operator": 200} {
+		for header, want := range map[string]int{"": 403, "Bearer wrong": 403, "operator": 403,
+			"Bearer operator": 200, "bearer operator": 200} {
 			if got := s.Admin(http.MethodGet, target, "Authorization", header).StatusCode; got != want {
 				t.Errorf("%s with %q: %d, want %d", target, header, got, want)
 			}
@@ -378,7 +386,8 @@ func TestAdminRefresh(t *testing.T) {
 			last = asked{}
 			res := s.Admin(tt.method, tt.target)
 			if res.StatusCode != tt.status || last != tt.asked {
-				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked, res.Body)
+				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked,
+					res.Body)
 			}
 			if strings.Contains(string(res.Body), "fire") {
 				t.Errorf("the answer contains the error's text: %s", res.Body)
@@ -413,7 +422,8 @@ func TestAdminRefresh(t *testing.T) {
 			t.Errorf("%+v: %d %s, want %s", tt.err, res.StatusCode, text, tt.want)
 		}
 	}
-	if got := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin(http.MethodPost, "/admin/refresh").StatusCode; got != 404 {
+	if got := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin(http.MethodPost,
+		"/admin/refresh").StatusCode; got != 404 {
 		t.Errorf("refresh where no jobs run: %d", got)
 	}
 }
@@ -441,7 +451,8 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 	if err := json.Unmarshal(s.Admin(http.MethodGet, "/admin/views").Body, &views); err != nil {
 		t.Fatal(err)
 	}
-	if views.Count != len(api.Views()) || views.Data[0].View != "activities" || views.Data[0].Rows != 15 || views.Data[0].Generation != 1 {
+	if views.Count != len(api.Views()) || views.Data[0].View != "activities" || views.Data[0].Rows != 15 ||
+		views.Data[0].Generation != 1 {
 		t.Errorf("views = %+v", views)
 	}
 	text := string(s.Admin(http.MethodGet, "/metrics").Body)

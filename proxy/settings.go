@@ -25,9 +25,9 @@ import (
 	"vitrine/proxy/response"
 )
 
-// settings are one generation of the options that may change while the server runs: who may send requests, the options
-// of the resources, and how their plans are answered. They are immutable; a request uses the settings that were current
-// when it arrived.
+// settings are one generation of the options that may change while the server runs: who may send requests, the
+// options of the resources, and how their plans are answered. They are immutable; a request uses the settings that
+// were current when it arrived.
 type settings struct {
 	generation int
 	auth       *auth.Authenticator
@@ -48,14 +48,15 @@ type settings struct {
 	described  func() *openapi.Description // made at the first request, because few servers need it
 }
 
-// newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the invalid
-// option.
+// newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the
+// invalid option.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	var earlier *auth.Authenticator
 	rate := auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second)
 	set, adopted := &settings{fields: o.Fields, rate: rate, perSecond: o.Limits.Rate}, time.Time{}
 	if before != nil {
-		// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
+		// The generation is part of the keys of plans and answers: those of the previous settings are not found any
+		// more.
 		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
 		if before.perSecond == set.perSecond {
 			set.rate = before.rate // so that a reload forgives no client
@@ -114,7 +115,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		tags = purge.Headers
 	}
 	set.response = response.New(response.Options{
-		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner, Codings: []result.Coding{result.Zstd, result.Brotli, result.Gzip},
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
+		Codings:   []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.Request, Backtracking: s.options.Limits.Backtracking,
 		Tags: tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
@@ -145,10 +147,11 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 	}
 }
 
-// Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first year,
-// freshness, CORS, the routes of the upstream server, the rules by which its answers are kept, and of the limits Rate
-// and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's app do not
-// change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent use.
+// Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first
+// year, freshness, CORS, the routes of the upstream server, the rules by which its answers are kept, and of the
+// limits Rate and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's
+// app do not change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent
+// use.
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
@@ -212,7 +215,8 @@ func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 		AllowOrigins: strings.Join(o.Origins, ","),
 		AllowMethods: "GET,HEAD",
 		AllowHeaders: "X-API-Key,Authorization,If-None-Match,If-Modified-Since,Prefer,X-Request-Id",
-		ExposeHeaders: "ETag,Last-Modified,Age,Link," + response.HeaderDataAge + "," + response.HeaderIgnored + "," + response.HeaderRestricted +
+		ExposeHeaders: "ETag,Last-Modified,Age,Link," + response.HeaderDataAge + "," + response.HeaderIgnored + "," +
+			response.HeaderRestricted +
 			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
 		MaxAge:           int(maxAge / time.Second),

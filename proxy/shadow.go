@@ -28,24 +28,26 @@ func isShadowed(c *fiber.Ctx) bool {
 	return ok
 }
 
-// inMemory returns a transport to a server without a network, with a connection for each request. The log gets panics.
+// inMemory returns a transport to a server without a network, with a connection for each request. The log gets
+// panics.
 func inMemory(serve func(net.Conn) error, serving *sync.WaitGroup, log *slog.Logger) http.RoundTripper {
-	return &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err() // the Shadow has ended
-		}
-		client, server := net.Pipe()
-		serving.Go(func() {
-			defer server.Close()
-			defer fault.Panics()()
-			defer func() {
-				if r := recover(); r != nil {
-					fault.Report(r)
-					log.Error("compare", "error", fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
-				}
-			}()
-			_ = serve(shadowConn{server}) // the client sees that it fails
-		})
-		return client, nil
-	}}
+	return &http.Transport{DisableKeepAlives: true, DisableCompression: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err() // the Shadow has ended
+			}
+			client, server := net.Pipe()
+			serving.Go(func() {
+				defer server.Close()
+				defer fault.Panics()()
+				defer func() {
+					if r := recover(); r != nil {
+						fault.Report(r)
+						log.Error("compare", "error", fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+					}
+				}()
+				_ = serve(shadowConn{server}) // the client sees that it fails
+			})
+			return client, nil
+		}}
 }

@@ -34,7 +34,8 @@ func TestShadow(t *testing.T) {
 	oldOptions.Auth.APIKey = "Geheim7"
 	behind := proxytest.Open(t, proxytest.Institute(t), oldOptions)
 	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" || strings.Contains(r.RequestURI, "Geheim7") {
+		if r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" ||
+			strings.Contains(r.RequestURI, "Geheim7") {
 			t.Errorf("asked with more than a key: %v", r.Header)
 		}
 		res := behind.Do(r.Method, r.RequestURI, "X-API-Key", r.Header.Get("X-API-Key"))
@@ -61,7 +62,8 @@ func TestShadow(t *testing.T) {
 		}
 		_ = res.Body.Close() // only the status is of interest
 	}
-	for _, target := range []string{"/api/html?apikey=Geheim7", "/api/activities?apikey=Geheim7&full=1", "/api/users/unknown?apikey=Geheim7", "/api/users/ada?apikey=Geheim7&x=Geheim7", "/portfolio/spectrum"} {
+	for _, target := range []string{"/api/html?apikey=Geheim7", "/api/activities?apikey=Geheim7&full=1",
+		"/api/users/unknown?apikey=Geheim7", "/api/users/ada?apikey=Geheim7&x=Geheim7", "/portfolio/spectrum"} {
 		get(target)
 	}
 	for _, target := range []string{"/api/html", "/api/html?apikey=wrong", "/healthz", "/lists/activities", "/"} {
@@ -85,20 +87,25 @@ func TestShadow(t *testing.T) {
 	get("/api/activities?apikey=Geheim7&full=1")
 	proxytest.Until(t, "six answers are compared", func() bool { return compared(t, s.Site).Total.Asked == 6 })
 	r := compared(t, s.Site)
-	if r.Total.Differ != 1 || len(r.Differences) != 1 || r.Differences[0].Path != "$.data[*].title" || r.Differences[0].Examples[0].New != "Planted" {
+	if r.Total.Differ != 1 || len(r.Differences) != 1 || r.Differences[0].Path != "$.data[*].title" ||
+		r.Differences[0].Examples[0].New != "Planted" {
 		t.Errorf("%+v %+v", r.Total, r.Differences)
 	}
 	for _, line := range []string{
 		`vitrine_compare_answers_total{outcome="agree"} 5`, `vitrine_compare_answers_total{outcome="differ"} 1`,
 		`vitrine_request_seconds_count{class="2xx",endpoint="activities"} 2`,
 	} { // which follow the report
-		proxytest.Until(t, line, func() bool { return strings.Contains(string(s.Admin("GET", "/metrics").Body), line) })
+		proxytest.Until(t, line, func() bool {
+			return strings.Contains(string(s.Admin("GET", "/metrics").Body), line)
+		})
 	}
 	page := s.Admin("GET", "/admin/compare", "Accept", "text/html")
-	if !strings.Contains(string(page.Body), "Planted") || strings.Contains(string(page.Body), "Geheim") || page.Header.Get("Content-Security-Policy") != compare.Policy {
+	if !strings.Contains(string(page.Body), "Planted") || strings.Contains(string(page.Body), "Geheim") ||
+		page.Header.Get("Content-Security-Policy") != compare.Policy {
 		t.Errorf("%s", page.Body)
 	}
-	if none := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin("GET", "/admin/compare"); none.StatusCode != 404 {
+	if none := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Admin("GET",
+		"/admin/compare"); none.StatusCode != 404 {
 		t.Errorf("without an old system: %d", none.StatusCode)
 	}
 }
@@ -154,15 +161,16 @@ func TestShadowOfItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close() // only the comparison is of interest
-		proxytest.Until(t, "the answer is compared", func() bool { return compared(t, s.Site).Total.Asked >= asked+1 })
+		proxytest.Until(t, "the answer is compared",
+			func() bool { return compared(t, s.Site).Total.Asked >= asked+1 })
 	}
 	if r := compared(t, s.Site); r.Total.Agree != 5 || r.Total.Asked != 5 {
 		t.Errorf("%+v", r.Total)
 	}
 }
 
-// TestShadowNeverDelays: clients have their answers while the old system does not answer, and what is too much for it is
-// dropped and counted.
+// TestShadowNeverDelays: clients have their answers while the old system does not answer, and what is too much for it
+// is dropped and counted.
 func TestShadowNeverDelays(t *testing.T) {
 	var release sync.Once
 	stuck := make(chan struct{})

@@ -20,8 +20,8 @@ import (
 )
 
 // prepared is the response to a request for which an answer was in memory, for requests within the same second that
-// differ from it only in harmless headers. To parse such a request, route it and write the header anew would cost more
-// than everything else.
+// differ from it only in harmless headers. To parse such a request, route it and write the header anew would cost
+// more than everything else.
 type prepared struct {
 	key    []byte // see keyOf
 	second int64  // Unix time
@@ -54,8 +54,8 @@ var shortcutSeed = maphash.MakeSeed()
 // writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
 const writeBuffer = 2 << 10
 
-// longestPrepared is the longest header, in bytes, of a request whose response is prepared. That of the response may be
-// twice as long: another server's may be much longer, and the table has a header in each place.
+// longestPrepared is the longest header, in bytes, of a request whose response is prepared. That of the response may
+// be twice as long: another server's may be much longer, and the table has a header in each place.
 const longestPrepared = 2 << 10
 
 // answer sends the prepared response to a request, if it is the one that the HTTP server and its handlers would send.
@@ -124,7 +124,8 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	switch {
 	case status != fiber.StatusOK && status != fiber.StatusNotModified:
 		return
-	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() || c.Request().MayContinue():
+	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() ||
+		c.Request().MayContinue():
 		return
 	// These say who sent the request, or what the response is to say.
 	case len(req.Peek(fiber.HeaderAuthorization)) > 0, len(req.Peek(headerRequestID)) > 0:
@@ -133,7 +134,8 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.seriesOf(c)}
 	for _, line := range res.PeekAll(fiber.HeaderVary) {
 		for name := range strings.SplitSeq(string(line), ",") {
-			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); harmless(name) && !strings.EqualFold(name, s.user) || name != "" && strings.EqualFold(name, s.client) {
+			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); harmless(name) &&
+				!strings.EqualFold(name, s.user) || name != "" && strings.EqualFold(name, s.client) {
 				return // another server's response depends on what is not in the key
 			}
 		}
@@ -159,11 +161,11 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 }
 
 // keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted
-// proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A header that the HTTP server or
-// checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request is unusual,
-// or may have a session. Of other cookies, such as trackers' that each visitor has another of, the key only says that
-// there are some: no answer of this server depends on them, and no answer of another server to them has a Hit.
-// forwarded is the value of the header with the client's address.
+// proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A header that the
+// HTTP server or checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the
+// request is unusual, or may have a session. Of other cookies, such as trackers' that each visitor has another of,
+// the key only says that there are some: no answer of this server depends on them, and no answer of another server to
+// them has a Hit. forwarded is the value of the header with the client's address.
 func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, forwarded []byte) {
 	if len(header) == 0 || len(header) > longestPrepared {
 		return nil, nil
@@ -209,8 +211,10 @@ func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, for
 // harmless reports whether no response depends on a field of the request without a session.
 func harmless(name string) bool {
 	switch name {
-	case "User-Agent", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Sec-Gpc", "Upgrade-Insecure-Requests", "X-Forwarded-For", "X-Real-Ip",
-		"Sec-Ch-Ua", "Sec-Ch-Ua-Mobile", "Sec-Ch-Ua-Platform", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User":
+	case "User-Agent", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Sec-Gpc",
+		"Upgrade-Insecure-Requests", "X-Forwarded-For", "X-Real-Ip",
+		"Sec-Ch-Ua", "Sec-Ch-Ua-Mobile", "Sec-Ch-Ua-Platform", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site",
+		"Sec-Fetch-User":
 		return true
 	}
 	return false

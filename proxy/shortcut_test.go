@@ -50,7 +50,8 @@ func (r *repeater) connect() {
 }
 
 // changing matches what differs between responses, and between log lines, to the same request.
-var changing = regexp.MustCompile(`\r\nDate: [^\r]*|\r\nX-Request-Id: [0-9a-f]{16}|time=\S+| id=[0-9a-f]{16}|took=[0-9.]+(ns|µs|ms|s)`)
+var changing = regexp.MustCompile(
+	`\r\nDate: [^\r]*|\r\nX-Request-Id: [0-9a-f]{16}|time=\S+| id=[0-9a-f]{16}|took=[0-9.]+(ns|µs|ms|s)`)
 
 // exchange sends a request and returns the response and the log lines, without what changes.
 func (r *repeater) exchange(request string) (response, logged string) {
@@ -71,7 +72,8 @@ func (r *repeater) exchange(request string) (response, logged string) {
 		r.connect()
 	}
 	header, body, _ := strings.Cut(raw.String(), "\r\n\r\n")
-	return changing.ReplaceAllString(header, "…") + "\r\n\r\n" + body, changing.ReplaceAllString(string(r.log.Taken()), "…")
+	return changing.ReplaceAllString(header, "…") + "\r\n\r\n" +
+		body, changing.ReplaceAllString(string(r.log.Taken()), "…")
 }
 
 // repeat sends a request until one is answered by the shortcut, or for the given number of times, and reports whether
@@ -85,7 +87,8 @@ func (r *repeater) repeat(request string, times int, want, logged string) bool {
 			for at < min(len(got), len(want)) && got[at] == want[at] {
 				at++
 			}
-			r.T.Fatalf("%q, time %d: from byte %d got %.200q and %q, want %.200q and %q", request, n+1, at, got[at:], line, want[at:], logged)
+			r.T.Fatalf("%q, time %d: from byte %d got %.200q and %q, want %.200q and %q", request, n+1, at, got[at:],
+				line, want[at:], logged)
 		}
 		if n%16 == 15 && r.Metric("vitrine_requests_repeated_total") > before {
 			return true
@@ -110,20 +113,28 @@ func TestShortcut(t *testing.T) {
 	o.Auth.Session = auth.SessionOptions{Secret: []byte(strings.Repeat("s", 32)), Cookie: "vitrine_session"}
 	r := newRepeater(t, proxytest.ListStore(t, nil), o)
 	fields := []string{
-		"", "Accept-Encoding: gzip", "Accept-Encoding: br;q=0.5, zstd", "Accept: application/json\r\nAccept-Language: de", "Origin: https://a.example", "Origin: https://b.example",
-		"If-Modified-Since: Mon, 06 May 2024 07:08:09 GMT", "If-None-Match: *", `If-None-Match: "other"`, "Prefer: handling=strict", "Range: bytes=0-9", "X-Forwarded-Proto: https",
-		"User-Agent: a (b; c) d/1\r\nReferer: https://a.example/?x=\r\nSec-Fetch-Site: cross-site", "User-Agent: \xff\t",
+		"", "Accept-Encoding: gzip", "Accept-Encoding: br;q=0.5, zstd",
+		"Accept: application/json\r\nAccept-Language: de", "Origin: https://a.example", "Origin: https://b.example",
+		"If-Modified-Since: Mon, 06 May 2024 07:08:09 GMT", "If-None-Match: *", `If-None-Match: "other"`,
+		"Prefer: handling=strict", "Range: bytes=0-9", "X-Forwarded-Proto: https",
+		"User-Agent: a (b; c) d/1\r\nReferer: https://a.example/?x=\r\nSec-Fetch-Site: cross-site",
+		"User-Agent: \xff\t",
 	}
 	n := 0
-	for _, target := range []string{"/api/activities?limit=2&apikey=right", "/api/activities?limit=2&unknown=1&apikey=right", "/api/html?apikey=right", "/api/users/ada?apikey=right", "/lists/activities", "/lists/activities.html", "/lists/activities.json?utm_source=x", "/lists/activities.bib"} {
+	for _, target := range []string{"/api/activities?limit=2&apikey=right",
+		"/api/activities?limit=2&unknown=1&apikey=right", "/api/html?apikey=right", "/api/users/ada?apikey=right",
+		"/lists/activities", "/lists/activities.html", "/lists/activities.json?utm_source=x",
+		"/lists/activities.bib"} {
 		for _, field := range fields {
-			request := "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + strings.TrimPrefix(field+"\r\n", "\r\n") + "\r\n"
+			request := "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + strings.TrimPrefix(field+"\r\n", "\r\n") +
+				"\r\n"
 			var want, logged string
 			for range 2 { // the first is not in memory
 				n++
 				want, logged = r.exchange(unrepeated(n, request))
 			}
-			if !strings.Contains(want, "\r\nCache-Status: vitrine; hit") || !strings.HasPrefix(want, "HTTP/1.1 200 ") && !strings.HasPrefix(want, "HTTP/1.1 304 ") {
+			if !strings.Contains(want, "\r\nCache-Status: vitrine; hit") ||
+				!strings.HasPrefix(want, "HTTP/1.1 200 ") && !strings.HasPrefix(want, "HTTP/1.1 304 ") {
 				if r.repeat(request, 32, want, logged) {
 					t.Fatalf("%q: answered by the shortcut, like %.1000q", request, want)
 				}
@@ -145,17 +156,25 @@ func TestShortcut(t *testing.T) {
 		t.Error("the shortcut answers no other clients")
 	}
 	for _, change := range [][2]string{
-		{"GET", "HEAD"}, {"GET", "POST"}, {"GET", "trusted"}, {"1.1", "1.0"}, {"1.1", "1.2"}, {"limit=2", "limit=x"}, {"/api", "/Api"}, {"right", "wrong"}, {"X-API-Key: right\r\n", ""},
-		{"Host: x\r\n", ""}, {"Host: x", "Host: x\r\nHost: y"}, {"Host: x", "Host: a b"}, {"User-Agent: a", "User-Agent : a"}, {"User-Agent: a", "User-Agent: a\r\n b"}, {"User-Agent: a", "User-Agent: a\r\n b: c"},
-		{"User-Agent: a", "User-Agent: \x00"}, {"User-Agent: a", "User-Agent: \x7f"}, {"User-Agent: a", "User-Agent: a\rb"}, {"User-Agent: a", "User-Agent"}, {"User-Agent: a", ": a"}, {"User-Agent: a", "Connection: close"}, {"User-Agent: a", "Content-Length: 0"},
-		{"User-Agent: a", "Transfer-Encoding: chunked\r\n\r\n0"}, {"User-Agent: a", "Authorization: Bearer x"}, {"User-Agent: a", "cookie: vitrine_session=x"}, {"User-Agent: a", "X-Request-ID: mine"}, {"User-Agent: a", "X-Long: " + strings.Repeat("x", 3000)},
+		{"GET", "HEAD"}, {"GET", "POST"}, {"GET", "trusted"}, {"1.1", "1.0"}, {"1.1", "1.2"}, {"limit=2", "limit=x"},
+		{"/api", "/Api"}, {"right", "wrong"}, {"X-API-Key: right\r\n", ""},
+		{"Host: x\r\n", ""}, {"Host: x", "Host: x\r\nHost: y"}, {"Host: x", "Host: a b"},
+		{"User-Agent: a", "User-Agent : a"}, {"User-Agent: a", "User-Agent: a\r\n b"},
+		{"User-Agent: a", "User-Agent: a\r\n b: c"},
+		{"User-Agent: a", "User-Agent: \x00"}, {"User-Agent: a", "User-Agent: \x7f"},
+		{"User-Agent: a", "User-Agent: a\rb"}, {"User-Agent: a", "User-Agent"}, {"User-Agent: a", ": a"},
+		{"User-Agent: a", "Connection: close"}, {"User-Agent: a", "Content-Length: 0"},
+		{"User-Agent: a", "Transfer-Encoding: chunked\r\n\r\n0"}, {"User-Agent: a", "Authorization: Bearer x"},
+		{"User-Agent: a", "cookie: vitrine_session=x"}, {"User-Agent: a", "X-Request-ID: mine"},
+		{"User-Agent: a", "X-Long: " + strings.Repeat("x", 3000)},
 	} {
 		if !r.repeat(plain, mostRepeats, want, logged) {
 			t.Fatal("the plain request is never answered by the shortcut")
 		}
 		request := strings.Replace(plain, change[0], change[1], 1)
 		n++
-		other, otherLogged := r.exchange(strings.Replace(unrepeated(n, request), "\r\n0\r\nX-Case: "+fmt.Sprint(n), "\r\nX-Case: "+fmt.Sprint(n)+"\r\n\r\n0", 1))
+		other, otherLogged := r.exchange(strings.Replace(unrepeated(n, request), "\r\n0\r\nX-Case: "+fmt.Sprint(n),
+			"\r\nX-Case: "+fmt.Sprint(n)+"\r\n\r\n0", 1))
 		if r.repeat(request, 32, other, otherLogged) {
 			t.Errorf("%q: answered by the shortcut", request)
 		}
@@ -215,13 +234,15 @@ func TestShortcutProxies(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: loopback}
-	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Real-Ip", TrustedProxies: loopback} // a name that is harmless elsewhere
+	// a name that is harmless elsewhere
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Real-Ip", TrustedProxies: loopback}
 	r := newRepeater(t, proxytest.ListStore(t, nil), o)
 	request := func(fields string) string {
 		return "GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n"
 	}
 	_, _ = r.exchange(request(""))
-	for n, forwarded := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1, 127.0.0.1", "192.0.2.1, nonsense", ""} {
+	for n, forwarded := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1, 127.0.0.1", "192.0.2.1, nonsense",
+		""} {
 		fields := "X-Forwarded-For: " + forwarded + "\r\n"
 		want, logged := r.exchange(unrepeated(n, request(fields)))
 		if !r.repeat(request(fields), mostRepeats, want, logged) {
@@ -233,13 +254,15 @@ func TestShortcutProxies(t *testing.T) {
 		t.Error("a header that came twice: answered by the shortcut")
 	}
 	want, logged = r.exchange(unrepeated(9, request("X-Real-Ip: ada\r\n")))
-	if r.repeat(request("X-Real-Ip: ada\r\n"), 32, want, logged) || !strings.Contains(want, "Cache-Control: private") {
+	if r.repeat(request("X-Real-Ip: ada\r\n"), 32, want, logged) ||
+		!strings.Contains(want, "Cache-Control: private") {
 		t.Error("a user's request: answered by the shortcut, or not privately")
 	}
 	r.Conn = r.DialFrom("127.0.0.2")
 	r.Reader = bufio.NewReader(r.Conn)
 	want, logged = r.exchange(unrepeated(10, request("X-Forwarded-For: 192.0.2.1\r\nX-Real-Ip: ada\r\n")))
-	if !r.repeat(request("X-Forwarded-For: 192.0.2.1\r\nX-Real-Ip: ada\r\n"), mostRepeats, want, logged) || !strings.Contains(logged, "peer=127.0.0.2") {
+	if !r.repeat(request("X-Forwarded-For: 192.0.2.1\r\nX-Real-Ip: ada\r\n"), mostRepeats, want, logged) ||
+		!strings.Contains(logged, "peer=127.0.0.2") {
 		t.Errorf("from another peer: never answered by the shortcut, or logged as %s", logged)
 	}
 }
@@ -254,7 +277,8 @@ func TestShortcutLimits(t *testing.T) {
 		if n == 100 {
 			want = "HTTP/1.1 429 "
 		}
-		if got, _ := r.exchange("GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got, want) {
+		if got, _ := r.exchange("GET /api/activities?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got,
+			want) {
 			t.Fatalf("request %d: got %.200s, want %s", n+1, got, want)
 		}
 	}
@@ -273,13 +297,16 @@ func TestShortcutShadowed(t *testing.T) {
 	}
 }
 
-// TestShortcutTellsProxiesApart: a proxy that names clients and their scheme is another one than a proxy that names users.
-// What one of them, both or none may say decides the response, so none gets a response that was prepared for another.
+// TestShortcutTellsProxiesApart: a proxy that names clients and their scheme is another one than a proxy that names
+// users. What one of them, both or none may say decides the response, so none gets a response that was prepared for
+// another.
 func TestShortcutTellsProxiesApart(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	one := func(last, bits string) netip.Prefix { return netip.MustParsePrefix("127.0.0." + last + "/" + bits) }
-	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{one("2", "32"), one("4", "32")}}
-	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{one("3", "32"), one("4", "32")}, UnknownUsers: true}
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
+		TrustedProxies: []netip.Prefix{one("2", "32"), one("4", "32")}}
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User",
+		TrustedProxies: []netip.Prefix{one("3", "32"), one("4", "32")}, UnknownUsers: true}
 	o.Lists.BaseURL, o.Lists.Hosts = "", []string{"x"}
 	r := newRepeater(t, proxytest.ListStore(t, nil), o)
 	conns, readers := map[string]net.Conn{}, map[string]*bufio.Reader{}
@@ -303,7 +330,8 @@ func TestShortcutTellsProxiesApart(t *testing.T) {
 	} {
 		request := "GET " + tt.target + " HTTP/1.1\r\nHost: x\r\n" + tt.fields + "\r\n"
 		before := r.Metric("vitrine_requests_repeated_total")
-		for first := range conns { // it repeats the request until the shortcut has a response, while the others ask, too
+		for first := range conns {
+			// it repeats the request until the shortcut has a response, while the others ask, too
 			for range 64 {
 				from(first, request)
 				for peer := range conns {

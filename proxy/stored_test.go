@@ -25,10 +25,12 @@ func TestModeIsTold(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
-	if body := string(s.Admin(http.MethodGet, "/admin/views").Body); strings.Count(body, `"mode":"store"`) != len(api.Views()) {
+	if body := string(s.Admin(http.MethodGet, "/admin/views").Body); strings.Count(body, `"mode":"store"`) !=
+		len(api.Views()) {
 		t.Errorf("modes are not reported: %s", body)
 	}
-	if text := string(s.Admin(http.MethodGet, "/metrics").Body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {
+	if text := string(s.Admin(http.MethodGet, "/metrics").Body); !strings.Contains(text,
+		`vitrine_view_stored{view="activities"} 1`) {
 		t.Error("the metrics do not report the mode")
 	}
 }

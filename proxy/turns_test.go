@@ -47,11 +47,14 @@ func long(t *testing.T, n, topics int) []bson.Raw {
 		var authors, topics bson.A
 		for k := range longArrays {
 			last, user := fmt.Sprint("Last", (i+k)%977), fmt.Sprint("u", k)
-			authors = append(authors, bson.D{{Key: "last", Value: last}, {Key: "user", Value: user}, {Key: "affiliated", Value: true}})
-			topics = append(topics, bson.D{{Key: "name", Value: fmt.Sprint("t", k)}, {Key: "x", Value: float64(i*k) / 7}})
+			authors = append(authors,
+				bson.D{{Key: "last", Value: last}, {Key: "user", Value: user}, {Key: "affiliated", Value: true}})
+			topics = append(topics,
+				bson.D{{Key: "name", Value: fmt.Sprint("t", k)}, {Key: "x", Value: float64(i*k) / 7}})
 		}
 		doc, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: bson.NewObjectID()}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+			{Key: "_id", Value: bson.NewObjectID()}, {Key: "type", Value: "publication"},
+			{Key: "subtype", Value: "article"},
 			{Key: "title", Value: fmt.Sprint("Soil and light ", i)},
 			{Key: "year", Value: 1990 + i%30}, {Key: "month", Value: 1 + i%12},
 			{Key: "authors", Value: authors}, {Key: "topics", Value: topics},
@@ -220,13 +223,16 @@ func everyAnswerLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, suffix := range []string{
-		".bib", ".ris", ".csv", ".csl.json", ".jsonld", ".json?limit=500", ".html?limit=500", ".bib?latex=1&sort=title",
+		".bib", ".ris", ".csv", ".csl.json", ".jsonld", ".json?limit=500", ".html?limit=500",
+		".bib?latex=1&sort=title",
 		".csv?group=person", ".json?q=soil&facets=year,person,topic",
 	} {
 		q := question{"/lists/activities" + suffix, 100}
 		looksAndEnds(t, site, q, o.Now(), func(planning *response.Planning) (response.Plan, error) {
 			path, _, _ := strings.Cut(q.target, "?")
-			return public.Plan(t.Context(), lists.Request{Path: path, Args: argsOf(t, q.target), Base: "https://data.example", Planning: planning})
+			return public.Plan(t.Context(),
+				lists.Request{Path: path, Args: argsOf(t, q.target), Base: "https://data.example",
+					Planning: planning})
 		})
 	}
 }
@@ -258,7 +264,8 @@ func looksAndEnds(t *testing.T, site *proxytest.Site, q question, now time.Time,
 			t.Fatalf("%d and %d looks while it made %d bytes, %v; want %d looks", first, looks, bytes, err, q.least)
 		}
 		const most = 64 // looks of the goroutines that share the work
-		for _, last := range slices.Compact([]int{1, 2, looks / 8, looks / 4, looks / 2, looks * 3 / 4, looks * 7 / 8}) {
+		for _, last := range slices.Compact(
+			[]int{1, 2, looks / 8, looks / 4, looks / 2, looks * 3 / 4, looks * 7 / 8}) {
 			if last = max(last, 1); last > looks*7/8 && last > 1 {
 				continue
 			}
@@ -357,8 +364,8 @@ func TestAnswersBesideAggregates(t *testing.T) {
 	}
 }
 
-// TestHeldGroups: groups and entries count towards the memory for making answers. An answer that needs more than it may
-// take is refused with that reason, because a retry would not help.
+// TestHeldGroups: groups and entries count towards the memory for making answers. An answer that needs more than it
+// may take is refused with that reason, because a retry would not help.
 func TestHeldGroups(t *testing.T) {
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, long(t, longRecords, 1)...)

@@ -139,7 +139,8 @@ func (p *forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error 
 	case entry.PathReveals(path):
 		return errPathReveals
 	case entry.BodyReveals(c.Request().Body()):
-		return &rules.Error{Kind: rules.ErrWrongCall, Reason: "The body contains a key, which is for this server alone."}
+		return &rules.Error{Kind: rules.ErrWrongCall,
+			Reason: "The body contains a key, which is for this server alone."}
 	}
 	own, limit := ownHeaders(c), auth.LimitOf(c)
 	err = p.Serve(c, upstream.Client{
@@ -255,8 +256,8 @@ func (s *Server) KeptChanged(keys []string) {
 	s.purger.KeptChanged(slices.Sorted(maps.Keys(paths)))()
 }
 
-// adoptRules makes the Keeper use rules from the next request on. An answer that is longer than all that may be sent at
-// a time is not kept, since it could not be sent.
+// adoptRules makes the Keeper use rules from the next request on. An answer that is longer than all that may be sent
+// at a time is not kept, since it could not be sent.
 func adoptRules(o UpstreamOptions, results *result.Cache) error {
 	keep := slices.Clone(o.Keep)
 	for i := range keep {

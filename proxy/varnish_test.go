@@ -59,7 +59,8 @@ func TestVarnish(t *testing.T) {
 		if res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d", path, res.StatusCode)
 		}
-		return len(strings.Fields(res.Header.Get("X-Varnish"))) == 2 // of this request, and of the one that filled the cache
+		// of this request, and of the one that filled the cache
+		return len(strings.Fields(res.Header.Get("X-Varnish"))) == 2
 	}
 	for i, outage := range []bool{false, true, false} {
 		away.Store(outage)
@@ -126,7 +127,8 @@ func varnish(t *testing.T, daemon, origin, rules string) (front string) {
 	for {
 		// Varnish finds a free port itself, so that no other process takes it before Varnish listens.
 		told, err := exec.Command("varnishadm", "-n", work, "debug.listen_address").Output()
-		if name, addr, found := strings.Cut(strings.TrimSpace(string(told)), " "); err == nil && found && name == "a0" {
+		if name, addr, found := strings.Cut(strings.TrimSpace(string(told)), " "); err == nil && found &&
+			name == "a0" {
 			return "http://" + strings.ReplaceAll(addr, " ", ":")
 		}
 		select {

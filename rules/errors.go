@@ -20,8 +20,8 @@ var (
 type Error struct {
 	Kind  error  // one of the sentinels above
 	Param string // the invalid request parameter; empty if none is to blame
-	// Where is the place inside the parameter, such as a filter path ("$or.1.year.$gte") or an offset ("offset 12"); it
-	// is empty for the whole parameter.
+	// Where is the place inside the parameter, such as a filter path ("$or.1.year.$gte") or an offset ("offset 12");
+	// it is empty for the whole parameter.
 	Where  string
 	Reason string // what is wrong, in one short sentence
 }

@@ -1,7 +1,7 @@
 package rules
 
-// The names of the views in the configuration, on the command line and in the metrics. The side collection of a view is
-// "view_" + its name.
+// The names of the views in the configuration, on the command line and in the metrics. The side collection of a view
+// is "view_" + its name.
 const (
 	ViewActivities = "activities"
 	ViewPersons    = "persons"

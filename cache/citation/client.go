@@ -65,8 +65,10 @@ func New(o Options) *Client {
 		options: o, maxBytes: 4 << 20, now: time.Now, sleep: backoff.Sleep,
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
-	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{ // The transport has no Proxy: it always connects to the index directly.
-		TLSHandshakeTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
+		// The transport has no Proxy: it always connects to the index directly.
+		TLSHandshakeTimeout: o.Timeout, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute,
+		ForceAttemptHTTP2: true,
 	}}
 	c.root, c.cancel = context.WithCancel(context.Background())
 	return c

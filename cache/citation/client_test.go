@@ -41,7 +41,8 @@ func TestRequests(t *testing.T) {
 func TestIdentifiersAreChecked(t *testing.T) {
 	index := newIndex(t, status(http.StatusTeapot))
 	client, _ := newTestClient(t, index, Options{})
-	for _, id := range []string{"", "a b", "../x", "a/b", "a:b", "a&b", "a%2f", "a@b", "ä", "a\x00", strings.Repeat("a", 65)} {
+	for _, id := range []string{"", "a b", "../x", "a/b", "a:b", "a&b", "a%2f", "a@b", "ä", "a\x00",
+		strings.Repeat("a", 65)} {
 		t.Run(id, func(t *testing.T) {
 			if _, err := client.Profile(t.Context(), id); !errors.Is(err, rules.ErrWrongCall) {
 				t.Errorf("Profile(%q): %v, want a wrong call", id, err)
@@ -178,7 +179,8 @@ func TestChangedMarkup(t *testing.T) {
 	client, _ := newTestClient(t, index, Options{})
 	for range 2 {
 		profile, err := client.Profile(t.Context(), user)
-		if want := `{"total_citations":null,"citations_per_year":[],"publications":[]}`; err != nil || string(profile.Text) != want {
+		if want := `{"total_citations":null,"citations_per_year":[],"publications":[]}`; err != nil ||
+			string(profile.Text) != want {
 			t.Errorf("Profile: %s, %v, want an empty one", profile.Text, err)
 		}
 		document, err := client.Document(t.Context(), user, "d")
@@ -303,8 +305,8 @@ func TestRefusalStopsAllQuestions(t *testing.T) {
 	}
 }
 
-// TestRefusalsInARow: pauses grow from a minute to an hour while the index refuses, also if a request fails in between,
-// which says nothing of the index's mind. A page ends the row.
+// TestRefusalsInARow: pauses grow from a minute to an hour while the index refuses, also if a request fails in
+// between, which says nothing of the index's mind. A page ends the row.
 func TestRefusalsInARow(t *testing.T) {
 	index := newIndex(t, status(http.StatusTooManyRequests))
 	client, clock := newTestClient(t, index, Options{})

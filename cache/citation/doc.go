@@ -1,5 +1,5 @@
-// Package citation reads profiles and publications from an external citation index. The index has no API for programs:
-// the package fetches and parses its HTML pages (openapi.json: GET /api/citation-index).
+// Package citation reads profiles and publications from an external citation index. The index has no API for
+// programs: the package fetches and parses its HTML pages (openapi.json: GET /api/citation-index).
 //
 // The path of one query, which concurrent callers share (kept.go):
 //
@@ -12,10 +12,10 @@
 //	                       the old answer, as long as it may be served, or the error
 //
 // The index belongs to a third party, and any client may cause a query. Hence the package connects only to the
-// configured host, without proxies or redirects elsewhere, checks what becomes part of a URL against a narrow alphabet,
-// leaves time between requests, and pauses when the index refuses them. Time, size, redirects, waiting queries and kept
-// answers are bounded. Pages are parsed leniently: a missing element gives an empty value, and a page without known
-// markup never replaces a good answer.
+// configured host, without proxies or redirects elsewhere, checks what becomes part of a URL against a narrow
+// alphabet, leaves time between requests, and pauses when the index refuses them. Time, size, redirects, waiting
+// queries and kept answers are bounded. Pages are parsed leniently: a missing element gives an empty value, and a
+// page without known markup never replaces a good answer.
 //
 // A *Client is safe for concurrent use. Its answers are shared and must not be changed.
 package citation

@@ -18,7 +18,8 @@ func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return nil, errUnfamiliar
 	}
-	document := bson.D{{Key: "title", Value: text(page.Find("#gsc_oci_title, .gsc_oci_title"))}, {Key: "doi", Value: parseDOI(page)}}
+	document := bson.D{{Key: "title", Value: text(page.Find("#gsc_oci_title, .gsc_oci_title"))},
+		{Key: "doi", Value: parseDOI(page)}}
 	seen := map[string]bool{"title": true, "doi": true, "": true}
 	for _, field := range find(page, ".gsc_oci_field").EachIter() {
 		label, value := text(field), text(field.NextFiltered(".gsc_oci_value"))

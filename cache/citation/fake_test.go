@@ -97,8 +97,8 @@ func (c *clock) sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// newTestClient returns a client of an index with a driven clock. Unset options have the defaults of the settings, but
-// the client does not wait between requests, and gives them an hour, which passes by no driven clock.
+// newTestClient returns a client of an index with a driven clock. Unset options have the defaults of the settings,
+// but the client does not wait between requests, and gives them an hour, which passes by no driven clock.
 func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
 	t.Helper()
 	c := newClock()

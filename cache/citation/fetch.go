@@ -24,7 +24,8 @@ const (
 func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
-	case !strings.EqualFold(r.URL.Host, from.Host) || r.URL.User != nil || r.URL.Scheme != from.Scheme && r.URL.Scheme != "https":
+	case !strings.EqualFold(r.URL.Host, from.Host) || r.URL.User != nil ||
+		r.URL.Scheme != from.Scheme && r.URL.Scheme != "https":
 		return fmt.Errorf("%w: redirected to %s", ErrBlocked, r.URL.Host)
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more than %d redirects", ErrUnavailable, maxRedirects)
@@ -53,7 +54,8 @@ func (c *Client) request(ctx context.Context, query string) (*goquery.Document, 
 	case http.StatusOK:
 		return c.read(response)
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return nil, &rules.RetryError{Err: fmt.Errorf("%w: status %d", ErrBlocked, status), After: retryAfter(response.Header)}
+		return nil, &rules.RetryError{Err: fmt.Errorf("%w: status %d", ErrBlocked, status),
+			After: retryAfter(response.Header)}
 	case http.StatusNotFound, http.StatusGone:
 		return nil, fmt.Errorf("citation index: %w: status %d", rules.ErrNotFound, status)
 	default:

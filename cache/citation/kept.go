@@ -29,8 +29,8 @@ type failure struct {
 // parser reads a page into a value that is written as JSON. It returns errUnfamiliar for a page of another kind.
 type parser func(context.Context, *goquery.Document) (any, error)
 
-// get returns a fresh kept answer for a key, or one parsed from the page for a query string, or a stale one if loading
-// fails. If ctx ends, the page is still loaded, for later callers.
+// get returns a fresh kept answer for a key, or one parsed from the page for a query string, or a stale one if
+// loading fails. If ctx ends, the page is still loaded, for later callers.
 func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
 	answer, err := c.flights.Do(ctx, key, func() (Answer, error) {
 		if answer, known, err := c.lookup(key); known {
@@ -146,9 +146,9 @@ func (c *Client) keep(key string, text []byte, err error) {
 // pauseAfter returns the pause after some failures in a row: a minute, doubled by each further one up to an hour.
 func pauseAfter(failures int) time.Duration { return backoff.Pause(failures, time.Minute, time.Hour) }
 
-// turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the turn
-// would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users must not
-// use up the turns of known ones.
+// turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the
+// turn would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users
+// must not use up the turns of known ones.
 func (c *Client) turn(ctx context.Context, known bool) error {
 	ahead, err := c.reserve(ctx, known)
 	if err != nil || ahead <= 0 {

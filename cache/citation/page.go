@@ -32,7 +32,8 @@ func find(page *goquery.Document, selector string) *goquery.Selection {
 	return found.Slice(0, min(maxElements, found.Length()))
 }
 
-// text returns the visible text of a selection's first element, up to maxText bytes, with white space as single spaces.
+// text returns the visible text of a selection's first element, up to maxText bytes, with white space as single
+// spaces.
 func text(s *goquery.Selection) string {
 	if s.Length() == 0 {
 		return ""
@@ -78,8 +79,8 @@ const (
 	maxDepth      = 512
 )
 
-// buildTree builds the tree of a page from its tags. html.Parse would repair it as browsers do, reopen unclosed tags in
-// each block and merge attributes: a hostile page of 130 kB then takes a gigabyte and minutes.
+// buildTree builds the tree of a page from its tags. html.Parse would repair it as browsers do, reopen unclosed tags
+// in each block and merge attributes: a hostile page of 130 kB then takes a gigabyte and minutes.
 func buildTree(body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
@@ -99,7 +100,8 @@ func buildTree(body []byte) (*html.Node, error) {
 				open = append(open, n)
 			}
 			if len(open) > maxDepth || len(n.Attr) > maxAttributes {
-				return nil, fmt.Errorf("nested deeper than %d, or more than %d attributes in a tag", maxDepth, maxAttributes)
+				return nil, fmt.Errorf("nested deeper than %d, or more than %d attributes in a tag", maxDepth,
+					maxAttributes)
 			}
 		case html.EndTagToken: // close the innermost element of that name, and all elements in it
 			for i := len(open) - 1; i > 0; i-- {
@@ -114,5 +116,6 @@ func buildTree(body []byte) (*html.Node, error) {
 }
 
 var void = [...]atom.Atom{
-	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr,
+	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
+	atom.Source, atom.Track, atom.Wbr,
 }

@@ -81,16 +81,20 @@ func TestParseYears(t *testing.T) {
 	}
 	tests := []struct{ name, html, want string }{
 		{"a bar a year", years("2021", "2022") + bar("", "3") + bar("", "5"), `{"2021":"3","2022":"5"}`},
-		{"gaps by z-index", years("2021", "2022", "2023") + bar(`style="z-index:3"`, "3") + bar(`style="top: 1px; z-index: 1"`, "5"), `{"2021":"3","2023":"5"}`},
-		{"gaps by link", years("2021", "2022", "2023") + bar(`href="/s?as_ylo=2022&as_yhi=2022"`, "4"), `{"2022":"4"}`},
-		{"link before z-index", years("2021", "2022", "2023") + bar(`href="/s?as_ylo=2022" style="z-index:1"`, "4"), `{"2022":"4"}`},
+		{"gaps by z-index", years("2021", "2022", "2023") + bar(`style="z-index:3"`, "3") +
+			bar(`style="top: 1px; z-index: 1"`, "5"), `{"2021":"3","2023":"5"}`},
+		{"gaps by link", years("2021", "2022", "2023") + bar(`href="/s?as_ylo=2022&as_yhi=2022"`, "4"),
+			`{"2022":"4"}`},
+		{"link before z-index", years("2021", "2022", "2023") + bar(`href="/s?as_ylo=2022" style="z-index:1"`, "4"),
+			`{"2022":"4"}`},
 		{"gaps without a hint", years("2021", "2022") + bar("", "3"), `[]`},
 		{"z-index out of range", years("2021", "2022") + bar(`style="z-index:9"`, "3"), `[]`},
 		{"z-index no number", years("2021", "2022") + bar(`style="z-index:auto"`, "3"), `[]`},
 		{"more bars than years", years("2021") + bar("", "3") + bar("", "4"), `[]`},
 		{"bars without years", bar("", "3"), `[]`},
 		{"years without bars", years("2021", "2022"), `[]`},
-		{"two bars of one year", years("2021", "2022", "2023") + bar(`style="z-index:3"`, "3") + bar(`style="z-index:3"`, "5"), `{"2021":"3"}`},
+		{"two bars of one year", years("2021", "2022", "2023") + bar(`style="z-index:3"`, "3") +
+			bar(`style="z-index:3"`, "5"), `{"2021":"3"}`},
 		{"one year twice", years("2021", "2021") + bar("", "3") + bar("", "5"), `{"2021":"3"}`},
 		{"blank year", years("", "2022") + bar("", "3") + bar("", "5"), `{"2022":"5"}`},
 	}
@@ -114,12 +118,14 @@ func TestParseYears(t *testing.T) {
 
 func TestParseDocument(t *testing.T) {
 	field := func(label, value string) string {
-		return `<div><div class="gsc_oci_field">` + label + `</div><div class="gsc_oci_value">` + value + `</div></div>`
+		return `<div><div class="gsc_oci_field">` + label + `</div><div class="gsc_oci_value">` + value +
+			`</div></div>`
 	}
 	tests := []struct{ name, html, want string }{
-		{"a document", testPage(t, "document.html"), `{"title":"Größen \u0026 Grenzen des Wattenmeers","doi":"10.5555/kf.2024.44",` +
-			`"Autoren":["Mara Lindqvist","János Ördög","Wei Zhang"],"Publikationsdatum":"2024/3/15","Zeitschrift":"Küstenforschung",` +
-			`"Beschreibung":"Erster Absatz. Zweiter Absatz.","Seiten":"","Gesamtzitate":"Zitiert von: 12"}`},
+		{"a document", testPage(t, "document.html"),
+			`{"title":"Größen \u0026 Grenzen des Wattenmeers","doi":"10.5555/kf.2024.44",` +
+				`"Autoren":["Mara Lindqvist","János Ördög","Wei Zhang"],"Publikationsdatum":"2024/3/15","Zeitschrift":"Küstenforschung",` +
+				`"Beschreibung":"Erster Absatz. Zweiter Absatz.","Seiten":"","Gesamtzitate":"Zitiert von: 12"}`},
 		{"title without link", `<div id="gsc_oci_title">T</div>`, `{"title":"T","doi":""}`},
 		{"one author, empty names", field("Autoren", " A ,, "), `{"title":"","doi":"","Autoren":["A"]}`},
 		{"no authors", field("Autoren", ""), `{"title":"","doi":"","Autoren":[]}`},
@@ -181,14 +187,15 @@ func TestHostilePages(t *testing.T) {
 		body    string
 		refused bool
 	}{
-		"attributes of html":        {many(3000, "<html a%d=1></html>"), false},
-		"attributes of body":        {"<svg>" + many(300, "<body a%d=1>"), false},
-		"attributes of a tag":       {"<p " + many(3000, "a%d=1 ") + ">", true},
-		"tags":                      {strings.Repeat("<p>", 60_000), true},
-		"nesting":                   {strings.Repeat("<div>", 1000), true},
-		"formatting left open":      {many(200, "<b a%d=1>") + strings.Repeat("<p>x</p>", 10_000), false},
-		"formatting ended wrongly":  {many(480, "<p><b a%d=1></i></p>") + strings.Repeat("<p>x</p>", 15_000), false},
-		"formatting across applets": {many(480, "<p><b a%d=1><applet></b></applet></p>") + strings.Repeat("<p>x</p>", 10_000), false},
+		"attributes of html":       {many(3000, "<html a%d=1></html>"), false},
+		"attributes of body":       {"<svg>" + many(300, "<body a%d=1>"), false},
+		"attributes of a tag":      {"<p " + many(3000, "a%d=1 ") + ">", true},
+		"tags":                     {strings.Repeat("<p>", 60_000), true},
+		"nesting":                  {strings.Repeat("<div>", 1000), true},
+		"formatting left open":     {many(200, "<b a%d=1>") + strings.Repeat("<p>x</p>", 10_000), false},
+		"formatting ended wrongly": {many(480, "<p><b a%d=1></i></p>") + strings.Repeat("<p>x</p>", 15_000), false},
+		"formatting across applets": {many(480, "<p><b a%d=1><applet></b></applet></p>") +
+			strings.Repeat("<p>x</p>", 10_000), false},
 	} {
 		page, err := parsePage([]byte(tt.body), "")
 		if (err != nil) != tt.refused {

@@ -45,7 +45,8 @@ func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 		if ctx.Err() != nil { // a hostile page nests its rows, and each then takes as long as the page
 			return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
 		}
-		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in the row at which the page was cut off
+		if p := parsePublication(row); p.Title != "" || p.Link != "" {
+			// both are empty in the row at which the page was cut off
 			found.Publications = append(found.Publications, p)
 		}
 	}
@@ -54,7 +55,8 @@ func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 
 func parsePublication(row *goquery.Selection) publication {
 	title, gray, citations := row.Find(".gsc_a_at"), row.Find(".gs_gray"), text(row.Find(".gsc_a_ac"))
-	p := publication{Title: text(title), Link: documentOf(title), Authors: text(gray.Eq(0)), Venue: text(gray.Eq(1)), Citations: 0, Year: 0}
+	p := publication{Title: text(title), Link: documentOf(title), Authors: text(gray.Eq(0)), Venue: text(gray.Eq(1)),
+		Citations: 0, Year: 0}
 	if citations != "" && strings.Trim(citations, "0123456789") == "" {
 		p.Citations = citations
 	}

@@ -38,7 +38,8 @@ func TestOneFlightForAQuestion(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			if profile, err := client.Profile(t.Context(), user); err != nil || len(read(t, profile).Publications) != 3 {
+			if profile, err := client.Profile(t.Context(), user); err != nil ||
+				len(read(t, profile).Publications) != 3 {
 				t.Errorf("Profile: %s, %v", profile.Text, err)
 			}
 		})

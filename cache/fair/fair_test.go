@@ -345,7 +345,8 @@ func TestEnded(t *testing.T) {
 		check := func(want time.Duration) {
 			t.Helper()
 			var ended *fair.EndedError
-			if err := turn.Check(ctx); !errors.As(err, &ended) || ended.Used != want || !errors.Is(err, context.DeadlineExceeded) {
+			if err := turn.Check(ctx); !errors.As(err, &ended) || ended.Used != want ||
+				!errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Check = %v, want %v of work", err, want)
 			}
 		}

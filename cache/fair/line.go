@@ -32,8 +32,8 @@ var ErrLate = fmt.Errorf("%w: too little time is left", rules.ErrUnavailable)
 // deadline. It checks this when the work arrives, and again while the work waits.
 type Line struct {
 	slots int
-	// queue has a turn for each slot. Its turns name no client: a client with precedence could overtake works that were
-	// admitted to the line because their turn seemed to come in time.
+	// queue has a turn for each slot. Its turns name no client: a client with precedence could overtake works that
+	// were admitted to the line because their turn seemed to come in time.
 	queue *Queue
 
 	mu         sync.Mutex
@@ -208,9 +208,9 @@ func (s *slot) leave() {
 }
 
 // checkDeadline returns an error if a work that waits, or is about to wait, may miss its deadline. It estimates that
-// the works ahead, and this work, take as long as others have taken lately, times safety. An idle line admits any work:
-// otherwise it would not learn that the service is faster again. So if the estimate exceeds the time of each work, the
-// line admits one at a time: several would slow each other down until none ends in time.
+// the works ahead, and this work, take as long as others have taken lately, times safety. An idle line admits any
+// work: otherwise it would not learn that the service is faster again. So if the estimate exceeds the time of each
+// work, the line admits one at a time: several would slow each other down until none ends in time.
 func (l *Line) checkDeadline(s *slot, deadline time.Time) error {
 	l.mu.Lock()
 	ahead, idle := l.queue.ahead(s.turn), len(l.admittedAt) == 0

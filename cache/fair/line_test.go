@@ -28,8 +28,8 @@ func asking(ctx context.Context, q *fair.Queue, l *fair.Line, took time.Duration
 }
 
 // TestLine: 64 works with a deadline of eleven seconds ask a store that takes two seconds, four at a time. Those that
-// end within half of their time are answered in their order; the others are refused as soon as the line knows how long
-// works take. A later one that has less time is refused at once, with the time until its turn would come.
+// end within half of their time are answered in their order; the others are refused as soon as the line knows how
+// long works take. A later one that has less time is refused at once, with the time until its turn would come.
 func TestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, l, began := fair.New(8, 100), fair.NewLine(4), time.Now()

@@ -139,7 +139,9 @@ func (q *Queue) handOverLocked(d *pool) {
 		return
 	}
 	next := slices.MinFunc(d.waiting, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(b.turn.shared.Load(), a.turn.shared.Load()), cmp.Compare(q.debtLocked(a.turn.client), q.debtLocked(b.turn.client)), cmp.Compare(a.turn.used, b.turn.used))
+		return cmp.Or(cmp.Compare(b.turn.shared.Load(), a.turn.shared.Load()),
+			cmp.Compare(q.debtLocked(a.turn.client), q.debtLocked(b.turn.client)),
+			cmp.Compare(a.turn.used, b.turn.used))
 	})
 	i := slices.Index(d.waiting, next)
 	d.waiting = slices.Delete(d.waiting, i, i+1)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Work in the background must not delay requests. runtime.Gosched is not enough when all processors are in use: the system
-// lets a thread that never sleeps finish its time slice, and Go then looks for new requests only every ten
+// Work in the background must not delay requests. runtime.Gosched is not enough when all processors are in use: the
+// system lets a thread that never sleeps finish its time slice, and Go then looks for new requests only every ten
 // milliseconds. So such work sleeps after every stretch.
 const (
 	stretch = 2 * time.Millisecond

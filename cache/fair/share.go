@@ -21,7 +21,8 @@ func Share(ctx context.Context, n int, work func(i int) error) error {
 func Each(ctx context.Context, n int, work func(i int) error) error { return share(ctx, n, 1, n, work) }
 
 func share(ctx context.Context, n, batch, most int, work func(i int) error) error {
-	s := &sharedWork{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1), done: make(chan struct{}), rested: make(chan struct{})}
+	s := &sharedWork{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1),
+		done: make(chan struct{}), rested: make(chan struct{})}
 	workers := min(runtime.GOMAXPROCS(0), most)
 	if s.turn != nil && s.turn.backtracks.Load() {
 		workers = 1

@@ -42,8 +42,8 @@ func (l *looking) Err() error {
 	return l.Context.Err()
 }
 
-// TestSort: Sort is a stable sort of any number of items, looks at the turn at least every 2048 items of each pass, and
-// ends when no caller waits any more.
+// TestSort: Sort is a stable sort of any number of items, looks at the turn at least every 2048 items of each pass,
+// and ends when no caller waits any more.
 func TestSort(t *testing.T) {
 	type item struct{ key, at int }
 	byKey := func(a, b item) int { return cmp.Compare(a.key, b.key) }
@@ -64,14 +64,16 @@ func TestSort(t *testing.T) {
 			}
 			last := 1 + rand.IntN(ctx.looks)
 			ended := look(t, last)
-			if err := fair.Sort(ended, spoiled, byKey); !errors.Is(err, errGone) || ended.looks > last+2*runtime.GOMAXPROCS(0) {
+			if err := fair.Sort(ended, spoiled, byKey); !errors.Is(err, errGone) ||
+				ended.looks > last+2*runtime.GOMAXPROCS(0) {
 				t.Errorf("%d items, gone at look %d: %v after %d", n, last, err, ended.looks)
 			}
 		}
 	}
 }
 
-// TestChecked: an iterator over rows ends before the next row once no caller waits any more, and with the first error.
+// TestChecked: an iterator over rows ends before the next row once no caller waits any more, and with the first
+// error.
 func TestChecked(t *testing.T) {
 	broken := errors.New("broken")
 	items := func(yield func(int, error) bool) {

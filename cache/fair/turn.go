@@ -118,8 +118,8 @@ func (t *Turn) End() {
 	t.ended = true
 }
 
-// Share gives the work precedence over all other work of its kind while other work waits for it, until done is called.
-// Otherwise the waiting work, which has used less time, would go before it for ever.
+// Share gives the work precedence over all other work of its kind while other work waits for it, until done is
+// called. Otherwise the waiting work, which has used less time, would go before it for ever.
 func (t *Turn) Share() (done func()) {
 	if t == nil {
 		return func() {}
@@ -177,8 +177,8 @@ func (t *Turn) Held() bool {
 	return t.pool != nil
 }
 
-// Resume waits for a turn after Pause, a costly one if the ordinary time is used up. It does nothing while the turn is
-// held, and after End. The error is the context's cause.
+// Resume waits for a turn after Pause, a costly one if the ordinary time is used up. It does nothing while the turn
+// is held, and after End. The error is the context's cause.
 func (t *Turn) Resume(ctx context.Context) error {
 	if t == nil {
 		return context.Cause(ctx)
@@ -258,8 +258,8 @@ func (t *Turn) endedLocked(ctx context.Context) error {
 	return &EndedError{used, context.Cause(ctx)}
 }
 
-// Check must be called about every millisecond of work. It waits while other work goes first, and fails when no caller
-// waits for the work any more: with the context's cause, as an EndedError unless there is no turn.
+// Check must be called about every millisecond of work. It waits while other work goes first, and fails when no
+// caller waits for the work any more: with the context's cause, as an EndedError unless there is no turn.
 func (t *Turn) Check(ctx context.Context) error {
 	switch {
 	case ctx.Err() == nil:

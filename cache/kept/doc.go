@@ -1,5 +1,5 @@
-// Package kept keeps answers of the other server (upstream.url) by rule, even if their headers forbid it: the operator
-// declares which are public, what they depend on, and how long they are fresh (upstream.keep).
+// Package kept keeps answers of the other server (upstream.url) by rule, even if their headers forbid it: the
+// operator declares which are public, what they depend on, and how long they are fresh (upstream.keep).
 //
 //	Keeper.Get ── entry is fresh ───────────────────────────────────▶ hit: no store, no server
 //	        └──── stale, or none ──▶ flight (one a key in this process)
@@ -20,8 +20,8 @@
 // an answer are those before its request began: a change during the request may or may not be in it.
 //
 // Generations order the changes of the store, and a claim fences each: an answer that was requested before a drop, or
-// by a process whose claim has expired, is not stored. Its own process sends it to the requests that waited for it, and
-// does not keep it either.
+// by a process whose claim has expired, is not stored. Its own process sends it to the requests that waited for it,
+// and does not keep it either.
 //
 // The package knows no HTTP server: it gets requests from package proxy, and fetches through Options.Fetch.
 package kept

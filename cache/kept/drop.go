@@ -39,8 +39,8 @@ func (s *storage) fit(ctx context.Context, rule *Rule, except *Entry) (dropped i
 	return dropped, err
 }
 
-// dropLeastUsed drops what is over a rule's budget, and a little more, so that not every new answer has to look for the
-// next one to drop.
+// dropLeastUsed drops what is over a rule's budget, and a little more, so that not every new answer has to look for
+// the next one to drop.
 func (s *storage) dropLeastUsed(ctx context.Context, rule *Rule, except *Entry) (dropped int, err error) {
 	over := rule.state.bytes.Load() - rule.Budget + rule.Budget/20
 	var keys []string
@@ -61,8 +61,8 @@ func (s *storage) dropLeastUsed(ctx context.Context, rule *Rule, except *Entry) 
 }
 
 // leastUsed returns the entries under a rule in the order in which they may go: answers that say "not found" first,
-// since clients can make up any number of such keys, and warm ones last; among equals the least requested, then the one
-// that was not requested for longest.
+// since clients can make up any number of such keys, and warm ones last; among equals the least requested, then the
+// one that was not requested for longest.
 func (s *storage) leastUsed(rule *Rule) []*Entry {
 	type use struct {
 		entry                    *Entry

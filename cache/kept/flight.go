@@ -14,8 +14,8 @@ import (
 // flightTime bounds a flight: the claim, the turn, the request and the store.
 const flightTime = time.Minute
 
-// fly gets the answer of a flight, and lands it for the callers that wait. The file and the budget come after that, so
-// that they delay no caller.
+// fly gets the answer of a flight, and lands it for the callers that wait. The file and the budget come after that,
+// so that they delay no caller.
 func (k *Keeper) fly(f *flight) {
 	defer k.store.flights.leave()
 	defer fault.Panics()()
@@ -34,7 +34,8 @@ func (k *Keeper) fly(f *flight) {
 		if f.found.Body != nil {
 			k.store.copy(e, f.found.Body)
 		}
-		_, err := k.store.fit(context.WithoutCancel(k.life), f.rule, e) // Close waits for it: what is stored has to fit
+		// Close waits for it: what is stored has to fit
+		_, err := k.store.fit(context.WithoutCancel(k.life), f.rule, e)
 		return err
 	})
 	if err != nil && k.life.Err() == nil {
@@ -176,8 +177,8 @@ func (k *Keeper) read(answer Answer, f *flight, kept *Entry) (origin.Response, v
 	return kept.Response, verdict{keep: true}, nil
 }
 
-// failed records that a request brought no answer that is kept. It is a failure of the other server if it sent nothing,
-// or something else than a good answer that there was.
+// failed records that a request brought no answer that is kept. It is a failure of the other server if it sent
+// nothing, or something else than a good answer that there was.
 func (k *Keeper) failed(f *flight, kept *Entry, v verdict, err error) {
 	if k.life.Err() != nil {
 		return // the keeper has ended the request

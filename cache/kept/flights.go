@@ -32,7 +32,8 @@ type flight struct {
 	paid  bool      // its turn was waited for
 	due   time.Time // until when the answer should be fresh; zero: now
 
-	// void: the key was dropped meanwhile, so the answer is not kept; shared: others is closed. Guarded by flights.mu.
+	// void: the key was dropped meanwhile, so the answer is not kept; shared: others is closed. Guarded by
+	// flights.mu.
 	void, shared bool
 }
 

@@ -62,8 +62,8 @@ func (f *follower) follow(ctx context.Context) error {
 	return errors.Join(f.dropAgain(ctx), f.saveAgain(ctx), f.reportDemand(ctx), f.sweep(ctx))
 }
 
-// changes reads what is new. A slow writer's change has a lesser generation than others that were read before, so those
-// of the last minute are read again from time to time.
+// changes reads what is new. A slow writer's change has a lesser generation than others that were read before, so
+// those of the last minute are read again from time to time.
 func (f *follower) changes(ctx context.Context, latest uint64) error {
 	now := time.Now()
 	early := f.before(now.Add(-slowWriter))

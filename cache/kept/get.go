@@ -16,10 +16,10 @@ const (
 )
 
 // Get returns the answer of a key under a rule. A fresh one comes from memory. Otherwise one flight asks the other
-// server, and Get waits for it: for a kept answer that is stale, no longer than 2 s after the flight began, and not at
-// all within Rule.Revalidate; then, and if the other server fails, Get returns the stale one for Rule.Stale. Flights
-// count against the client that begins them: with too many under way, it gets a *rules.RetryError. A prefix that is not
-// valid has no limit. Other errors are those of Options.Fetch, and the context's.
+// server, and Get waits for it: for a kept answer that is stale, no longer than 2 s after the flight began, and not
+// at all within Rule.Revalidate; then, and if the other server fails, Get returns the stale one for Rule.Stale.
+// Flights count against the client that begins them: with too many under way, it gets a *rules.RetryError. A prefix
+// that is not valid has no limit. Other errors are those of Options.Fetch, and the context's.
 func (k *Keeper) Get(ctx context.Context, client netip.Prefix, rule *Rule, key string) (Found, error) {
 	if rule.state == nil {
 		return Found{}, fmt.Errorf("kept answer of %s: the rule is not in use: %w", key, rules.ErrUnavailable)
@@ -51,7 +51,8 @@ func (k *Keeper) await(ctx context.Context, client netip.Prefix, rule *Rule, key
 	if len(key) > MaxKey {
 		return Found{}, rules.Wrongf("", "", "path and parameters are longer than %d bytes", MaxKey)
 	}
-	wanted := k.clock.marks(k.clock.now()) // a flight that began before these changes may bring an answer without them
+	// a flight that began before these changes may bring an answer without them
+	wanted := k.clock.marks(k.clock.now())
 	var patient time.Time
 	for try := 1; ; try++ {
 		old := k.usable(rule, key)
@@ -94,8 +95,8 @@ func (k *Keeper) usable(rule *Rule, key string) *Entry {
 	return e
 }
 
-// withinRevalidate reports whether a stale entry is sent without waiting. It counts from when the entry was first found
-// stale, so that further changes do not make the time longer.
+// withinRevalidate reports whether a stale entry is sent without waiting. It counts from when the entry was first
+// found stale, so that further changes do not make the time longer.
 func (k *Keeper) withinRevalidate(e *Entry, rule *Rule) bool {
 	if rule.Revalidate == 0 {
 		return false
@@ -156,9 +157,9 @@ func (k *Keeper) stale(e *Entry, rule *Rule, reason string) Found {
 	return Found{Entry: e, Outcome: Stale, Reason: reason}
 }
 
-// Turn waits until a request to the other server may begin that the caller sends itself, for an answer that is too long
-// to be kept: it counts for the rule's rate and connections as all others. The caller calls done when the answer has
-// begun. The error is a *rules.RetryError or the context's.
+// Turn waits until a request to the other server may begin that the caller sends itself, for an answer that is too
+// long to be kept: it counts for the rule's rate and connections as all others. The caller calls done when the answer
+// has begun. The error is a *rules.RetryError or the context's.
 func (k *Keeper) Turn(ctx context.Context, rule *Rule) (done func(), err error) {
 	if done, err = rule.state.pace.turn(ctx); err != nil {
 		return nil, fmt.Errorf("turn for an answer of %s that is not kept: %w", rule.Name, err)
@@ -187,7 +188,8 @@ func (k *Keeper) Peek(key string) *Entry {
 	return nil
 }
 
-// Renew fetches a key now, whatever is kept, and returns what Get would: for an operator who knows that it has changed.
+// Renew fetches a key now, whatever is kept, and returns what Get would: for an operator who knows that it has
+// changed.
 func (k *Keeper) Renew(ctx context.Context, rule *Rule, key string) (Found, error) {
 	if len(key) > MaxKey {
 		return Found{}, rules.Wrongf("", "", "path and parameters are longer than %d bytes", MaxKey)
@@ -199,7 +201,8 @@ func (k *Keeper) Renew(ctx context.Context, rule *Rule, key string) (Found, erro
 			return Found{}, fmt.Errorf("renew the kept answer of %s: %w", key, err)
 		}
 		found, err := k.wait(ctx, f, k.usable(rule, key), f.began.Add(flightTime))
-		if f == own || err != nil && ctx.Err() != nil { // the request of another flight may have begun before this call
+		if f == own || err != nil && ctx.Err() != nil {
+			// the request of another flight may have begun before this call
 			return found, err
 		}
 	}

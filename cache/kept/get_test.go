@@ -186,8 +186,8 @@ func TestClientLeaves(t *testing.T) {
 	})
 }
 
-// TestFailure: a stale answer is sent while the other server fails, and each key waits longer from failure to failure.
-// The log says once that it fails, and once that it does not any more.
+// TestFailure: a stale answer is sent while the other server fails, and each key waits longer from failure to
+// failure. The log says once that it fails, and once that it does not any more.
 func TestFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder // slog writes a line at a time, and the test reads after Wait
@@ -215,7 +215,8 @@ func TestFailure(t *testing.T) {
 		if n := w.server.count(bio); n < 6 || n > 10 {
 			t.Errorf("%d requests in 200 s", n)
 		}
-		if s := w.Status()[0]; s.Failed == "" || s.Failures == 0 || s.Served != 200 || s.Stale != 1 || s.Answers != 1 {
+		if s := w.Status()[0]; s.Failed == "" || s.Failures == 0 || s.Served != 200 || s.Stale != 1 ||
+			s.Answers != 1 {
 			t.Errorf("status %+v", s)
 		}
 		if _, err := w.Get(t.Context(), client, w.rule, "/portfolio/new"); !errors.Is(err, errDown) {
@@ -271,7 +272,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestPace: the other server is asked at most Rate times a second, after a first burst, and Connections times at once.
+// TestPace: the other server is asked at most Rate times a second, after a first burst, and Connections times at
+// once.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(_ *kept.Options, r *kept.Rule) { r.Rate, r.Connections = 10, 2 })
@@ -280,7 +282,8 @@ func TestPace(t *testing.T) {
 			client := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32)
 			go func() {
 				for n := 0; time.Now().Before(end); n++ {
-					if _, err := w.Get(t.Context(), client, w.rule, fmt.Sprintf("/portfolio/%d/%d", i, n)); err != nil {
+					if _, err := w.Get(t.Context(), client, w.rule, fmt.Sprintf("/portfolio/%d/%d", i, n)); err !=
+						nil {
 						time.Sleep(100 * time.Millisecond)
 					}
 				}

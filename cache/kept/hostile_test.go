@@ -50,8 +50,8 @@ func TestDroppedWhileFresh(t *testing.T) {
 	}
 }
 
-// TestHangingKeys: one client that requests what hangs leaves a connection for others, also for those who wait for the
-// same keys as it does.
+// TestHangingKeys: one client that requests what hangs leaves a connection for others, also for those who wait for
+// the same keys as it does.
 func TestHangingKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(_ *kept.Options, r *kept.Rule) { r.Connections = 4 })

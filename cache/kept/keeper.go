@@ -22,7 +22,8 @@ type Keeper struct {
 	adopting sync.Mutex // held by Adopt
 }
 
-// New returns a Keeper without rules. It reads the copies in Options.Folder, and nothing else. Call Run then, or Close.
+// New returns a Keeper without rules. It reads the copies in Options.Folder, and nothing else. Call Run then, or
+// Close.
 func New(o Options) (*Keeper, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Store origin.Responses // where all processes keep answers; if nil, only this one's memory and Folder do
 	Fetch Fetch
-	// Views returns when the views that this process shows were published, in Unix milliseconds, by name. Each request
-	// calls it, so it must be quick; the keeper does not change the map.
+	// Views returns when the views that this process shows were published, in Unix milliseconds, by name. Each
+	// request calls it, so it must be quick; the keeper does not change the map.
 	Views  func() map[string]int64
 	Folder string           // of files with copies of the answers; if empty, there are none
 	Holder string           // of claims: names this process for people
@@ -42,8 +42,8 @@ type Request struct {
 	Most     int // the longest body to take, in bytes
 }
 
-// Answer is a whole answer of the other server. For status 304 it has no body. Several callers share it, so it must not
-// be changed.
+// Answer is a whole answer of the other server. For status 304 it has no body. Several callers share it, so it must
+// not be changed.
 type Answer struct {
 	Status int
 	Header http.Header // end to end; Location is below this server's root

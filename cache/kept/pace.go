@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/backoff"
 )
 
-// longestTurn is how long a request waits for its turn at most. Longer queues are refused at once, with the time after
-// which to retry.
+// longestTurn is how long a request waits for its turn at most. Longer queues are refused at once, with the time
+// after which to retry.
 const longestTurn = 10 * time.Second
 
 // pace bounds the requests of a rule: their rate, and how many there are at a time. Refreshing has a rate and
@@ -27,8 +27,8 @@ type pace struct {
 	shares       map[netip.Prefix]*share
 }
 
-// share bounds the connections that one client's flights use at a time, so that a client whose requests hang leaves one
-// for others.
+// share bounds the connections that one client's flights use at a time, so that a client whose requests hang leaves
+// one for others.
 type share struct {
 	places chan struct{}
 	users  int // flights that have a place or wait for one; guarded by pace.mu

@@ -15,8 +15,8 @@ import (
 	"vitrine/cache/kept"
 )
 
-// TestNeverTooOld: random sequences of edits, requests, failures, drops and restarts on two keepers that share a store.
-// No answer is older than the rule permits, and none is requested again without a reason.
+// TestNeverTooOld: random sequences of edits, requests, failures, drops and restarts on two keepers that share a
+// store. No answer is older than the rule permits, and none is requested again without a reason.
 func TestNeverTooOld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -144,8 +144,8 @@ func covers(before, now map[string]int64) bool {
 	return true
 }
 
-// edit changes the other server's data, and a view of it, which the front ends see in any order. A request may be under
-// way meanwhile.
+// edit changes the other server's data, and a view of it, which the front ends see in any order. A request may be
+// under way meanwhile.
 func (m *model) edit(rt *rapid.T) {
 	name := rapid.SampledFrom([]string{"activities", "persons", "journals"}).Draw(rt, "view")
 	var meanwhile sync.WaitGroup

@@ -25,9 +25,9 @@ type Pass struct {
 
 // Refresh fetches again what is stale or due under a rule, at most half of Rule.Rate: in turn one of the answers that
 // clients requested in the last day, the most requested first, and one of the warm keys, so that a flood of requests
-// keeps none of these from being fetched. At the end of a run it removes answers that exceed Rule.Budget, that are too
-// old to be sent, and those without a rule. It can be ended at any time, and the next run continues. It returns what
-// all parts of the run have done.
+// keeps none of these from being fetched. At the end of a run it removes answers that exceed Rule.Budget, that are
+// too old to be sent, and those without a rule. It can be ended at any time, and the next run continues. It returns
+// what all parts of the run have done.
 func (k *Keeper) Refresh(ctx context.Context, rule *Rule, warm []string, p Pass) (Run, error) {
 	named := make(map[string]struct{}, len(warm))
 	for _, key := range warm {

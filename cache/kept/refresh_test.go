@@ -233,8 +233,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOrder: what does not exist goes before what is hardly asked for, and what templates name goes last, also in
-// a process that runs no refresh.
+// TestBudgetOrder: what does not exist goes before what is hardly asked for, and what templates name goes last, also
+// in a process that runs no refresh.
 func TestBudgetOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(_ *kept.Options, r *kept.Rule) {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	claimTerm    = 30 * time.Second // longer than a fetch usually takes: claims of killed processes block a key as long
+	// longer than a fetch usually takes: claims of killed processes block a key as long
+	claimTerm    = 30 * time.Second
 	claimWait    = 10 * time.Second // for another process's fetch; then this process fetches, too, for itself
 	storeTime    = time.Second      // for one request to the store, for which a client waits
 	saveTime     = 2 * time.Second  // to write an answer, for which a client waits
@@ -109,8 +110,8 @@ func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, ke
 	return nil, kept, nil
 }
 
-// tryClaim is claim without waiting. taken is nil if another process has the claim, or the store fails. An error is the
-// context's.
+// tryClaim is claim without waiting. taken is nil if another process has the claim, or the store fails. An error is
+// the context's.
 func (r *remote) tryClaim(ctx context.Context, key string) (taken *origin.Claim, kept origin.Response, err error) {
 	limited, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
@@ -176,8 +177,8 @@ const (
 	fenced // another process has the claim, or the key was dropped
 )
 
-// save writes the answer of a claimed key, and gives the claim back; same says that the store's answer has the digest.
-// It returns what the store has then.
+// save writes the answer of a claimed key, and gives the claim back; same says that the store's answer has the
+// digest. It returns what the store has then.
 func (r *remote) save(
 	ctx context.Context, c *origin.Claim, answer origin.Response, same bool, within time.Duration,
 ) (origin.Response, saved) {

@@ -24,7 +24,8 @@ const MaxKey = 2 << 10
 type Rule struct {
 	Name string // for people and metrics: the first path
 	Auth string // who may ask: a name that package proxy/auth defines; this package does not look at it
-	// Paths are prefixes of canonical paths: of whole segments, or of any text if one ends with a slash or *. A segment
+	// Paths are prefixes of canonical paths: of whole segments, or of any text if one ends with a slash or *. A
+	// segment
 	// * stands for any one segment.
 	Paths []string
 	// Until names what an answer depends on: views, source collections, and Today.
@@ -36,11 +37,12 @@ type Rule struct {
 	AllParameters bool          // all parameters are part of the key
 	Type          string        // the media type that answers must have; if empty, that of the kept answer
 	Refresh       string        // when package materialize calls Keeper.Refresh (cron), not read here; empty: never
-	Warm          []string      // templates of paths to fetch although no client asked: /portfolio/person/{persons._id}
-	Rate          float64       // requests a second to the other server, of each process; 10
-	Connections   int           // requests to it at a time, of each process; 4
-	Budget        int64         // of the kept answers, in bytes; each counts as 4 KiB at least; 256 MiB
-	Most          int           // the longest body that is kept, in bytes; 8 MiB
+	// templates of paths to fetch although no client asked: /portfolio/person/{persons._id}
+	Warm        []string
+	Rate        float64 // requests a second to the other server, of each process; 10
+	Connections int     // requests to it at a time, of each process; 4
+	Budget      int64   // of the kept answers, in bytes; each counts as 4 KiB at least; 256 MiB
+	Most        int     // the longest body that is kept, in bytes; 8 MiB
 
 	state *ruleState     // set by Keeper.Adopt
 	warm  *regexp.Regexp // of keys that Warm may name; nil if there are none
@@ -59,9 +61,9 @@ func (r *Rule) Lifetime(status int) time.Duration {
 }
 
 // Key returns the key of a request: the canonical path, encoded, and the parameters of the rule in one order. A
-// repeated parameter has all its values in theirs, since servers read a list, the first or the last of them. Empty ones
-// are left out, unless the rule has all parameters: their presence may count. dropped are the other parameters that the
-// request had, without values.
+// repeated parameter has all its values in theirs, since servers read a list, the first or the last of them. Empty
+// ones are left out, unless the rule has all parameters: their presence may count. dropped are the other parameters
+// that the request had, without values.
 func (r *Rule) Key(path string, query url.Values) (key string, dropped []string) {
 	var b strings.Builder
 	encodePath(&b, path)
@@ -112,8 +114,8 @@ func splitKey(key string) (path string, query url.Values, ok bool) {
 	return path, query, err == nil
 }
 
-// canonical reports whether a decoded path is read alike by every server: it has no empty or dot segment, also not with
-// a parameter behind (..;x), and no control or broken character.
+// canonical reports whether a decoded path is read alike by every server: it has no empty or dot segment, also not
+// with a parameter behind (..;x), and no control or broken character.
 func canonical(path string) bool {
 	if path == "/" {
 		return true

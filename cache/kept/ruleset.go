@@ -72,9 +72,10 @@ func (r *Rule) covers(key, location string) bool {
 
 // ruleState is what a keeper knows about a rule. Rules of the same name share it across Adopt.
 type ruleState struct {
-	pace                           *pace
-	hits, misses, served, failures atomic.Uint64 // hits, requests to the other server, stale answers sent, its failures
-	bytes, answers                 atomic.Int64  // of the index
+	pace *pace
+	// hits, requests to the other server, stale answers sent, its failures
+	hits, misses, served, failures atomic.Uint64
+	bytes, answers                 atomic.Int64 // of the index
 
 	warm    atomic.Pointer[map[string]struct{}] // the keys of the last Refresh
 	fitting sync.Mutex                          // held while answers are dropped to fit the budget

@@ -42,12 +42,12 @@ func (k *Keeper) Keys(path string, below bool) []string {
 	return keys
 }
 
-// Body returns the body of an entry, from memory, its file or the store. If it is gone or cannot be read now, the error
-// is origin.ErrNotFound, and the next Get fetches it again.
+// Body returns the body of an entry, from memory, its file or the store. If it is gone or cannot be read now, the
+// error is origin.ErrNotFound, and the next Get fetches it again.
 func (k *Keeper) Body(ctx context.Context, e *Entry) ([]byte, error) { return k.store.body(ctx, e) }
 
-// Drop removes kept answers, here and in all other processes. If the store fails, they are removed here, and Run tries
-// again to remove them from the store.
+// Drop removes kept answers, here and in all other processes. If the store fails, they are removed here, and Run
+// tries again to remove them from the store.
 func (k *Keeper) Drop(ctx context.Context, keys []string) error { return k.store.drop(ctx, keys) }
 
 // Status returns the state of each rule.
@@ -69,8 +69,9 @@ func (k *Keeper) Status() []RuleStatus {
 		s := rule.state
 		s.mu.Lock()
 		status[i] = RuleStatus{
-			Rule: rule, Answers: int(s.answers.Load()), Bytes: s.bytes.Load(), Stale: stale[rule], Oldest: oldest[rule],
-			Hits: s.hits.Load(), Misses: s.misses.Load(), Served: s.served.Load(), Failures: s.failures.Load(),
+			Rule: rule, Answers: int(s.answers.Load()), Bytes: s.bytes.Load(), Stale: stale[rule],
+			Oldest: oldest[rule],
+			Hits:   s.hits.Load(), Misses: s.misses.Load(), Served: s.served.Load(), Failures: s.failures.Load(),
 			Last: s.last, Failed: s.failed, FailedAt: s.failedAt,
 		}
 		s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// storage is where answers are: what is known of them in the index, and their bodies in the store, in files, or only in
-// memory; and the flights that bring more.
+// storage is where answers are: what is known of them in the index, and their bodies in the store, in files, or only
+// in memory; and the flights that bring more.
 type storage struct {
 	rules        atomic.Pointer[ruleSet]
 	index        *index
@@ -58,12 +58,13 @@ func (s *storage) open() error {
 	})
 }
 
-// keep makes an answer the entry of its key, unless the key was dropped since the flight began or there is a newer one.
-// It returns the key's entry, or one that is not kept.
+// keep makes an answer the entry of its key, unless the key was dropped since the flight began or there is a newer
+// one. It returns the key's entry, or one that is not kept.
 func (s *storage) keep(f *flight, r origin.Response) (e *Entry) {
 	var before *Entry
 	now := s.now()
-	newest := func(r *origin.Response, before *Entry) bool { // also if the clock was ahead when the one before arrived
+	newest := func(r *origin.Response, before *Entry) bool {
+		// also if the clock was ahead when the one before arrived
 		return supersedes(r, before) || r.Generation == 0 && before.Checked.After(now)
 	}
 	if !s.flights.unlessVoid(f, func() { e, before = s.put(r, newest) }) {

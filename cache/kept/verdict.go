@@ -75,8 +75,8 @@ func judge(a Answer, rule *Rule, key string, kept *Entry) (origin.Response, verd
 }
 
 // wantedType returns the media type that an answer must have, or "". A page that says "moved" is no answer itself, so
-// its type matters only where it would replace one; a kept page that says "moved" or "not found" sets no type. Neither
-// does a kept one in HTML: it may be an error page that came first, and would keep out all good answers.
+// its type matters only where it would replace one; a kept page that says "moved" or "not found" sets no type.
+// Neither does a kept one in HTML: it may be an error page that came first, and would keep out all good answers.
 func wantedType(rule *Rule, kept *Entry, status int) string {
 	replaces := kept != nil && kept.Status == http.StatusOK
 	moved := status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
@@ -132,7 +132,8 @@ func envelopeStatus(body []byte) (int, error) {
 // Fields about a person, a connection, caches, or the other server itself are left out by not being here.
 var keptFields = []string{
 	"Content-Disposition", "Content-Language", "Content-Security-Policy", "Content-Type",
-	"Cross-Origin-Embedder-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Deprecation", "Link",
+	"Cross-Origin-Embedder-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Deprecation",
+	"Link",
 	"Location", "Permissions-Policy", "Referrer-Policy", "Sunset", "Timing-Allow-Origin", "X-Content-Type-Options",
 	"X-Frame-Options", "X-Robots-Tag",
 }

@@ -161,7 +161,8 @@ func TestType(t *testing.T) {
 		if r.Accept != "application/json" {
 			t.Errorf("accept %q", r.Accept)
 		}
-		return kept.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<form>")}, nil
+		return kept.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/html"}},
+			Body: []byte("<form>")}, nil
 	}
 	if found, body := w.get(t, bio); found.Outcome != kept.Passed || body != "<form>" {
 		t.Errorf("%s %s", found.Outcome, body)
@@ -223,8 +224,8 @@ func TestNotModified(t *testing.T) {
 	})
 }
 
-// TestTypeOfMissing: the type of a page that says "moved" or "not found" does not keep out the record that comes then,
-// and a rule's type does not keep out a first redirect.
+// TestTypeOfMissing: the type of a page that says "moved" or "not found" does not keep out the record that comes
+// then, and a rule's type does not keep out a first redirect.
 func TestTypeOfMissing(t *testing.T) {
 	html := http.Header{"Content-Type": {"text/html"}, "Location": {"/portfolio/other"}}
 	for name, test := range map[string]struct {

@@ -50,8 +50,8 @@ func testDrop(t *testing.T, h harness) {
 	}
 }
 
-// testDropRace drops a key while others fetch it. When a Drop has returned, no answer is there whose claim it followed,
-// and a reader of changes has the last state.
+// testDropRace drops a key while others fetch it. When a Drop has returned, no answer is there whose claim it
+// followed, and a reader of changes has the last state.
 func testDropRace(t *testing.T, h harness) {
 	s := h.openKept(t, settings{})
 	var wg sync.WaitGroup
@@ -282,8 +282,9 @@ func testMarks(t *testing.T, h harness) {
 
 func testMarksUnreadable(t *testing.T, h harness) {
 	for what, change := range map[string][]any{
-		"marks in words": {"marks", "all"}, "a token in words": {"token", "x"}, "a token of 2^60": {"token", bson.A{1}},
-		"no marks": {"marks", nil}, "a holder of 7": {"holder", 7},
+		"marks in words": {"marks", "all"}, "a token in words": {"token", "x"},
+		"a token of 2^60": {"token", bson.A{1}},
+		"no marks":        {"marks", nil}, "a holder of 7": {"holder", 7},
 		"everything": {"marks", 1, "token", "x", "holder", 2},
 	} {
 		t.Run(what, func(t *testing.T) {

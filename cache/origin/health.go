@@ -39,7 +39,8 @@ const (
 	MaxSkipText = 300 // bytes of each text
 )
 
-// SkipText returns a text as a Skip holds it: valid UTF-8, which a quoted record may not be, cut to MaxSkipText bytes.
+// SkipText returns a text as a Skip holds it: valid UTF-8, which a quoted record may not be, cut to MaxSkipText
+// bytes.
 func SkipText(s string) string {
 	const sign = "…"
 	if s = strings.ToValidUTF8(s, "?"); len(s) > MaxSkipText {
@@ -53,9 +54,10 @@ const day = 24 * time.Hour
 
 // Count is the number of a view's rows, or of the records of a collection that the view reads, for the next run.
 type Count struct {
-	Collection string `bson:"collection"`      // empty for the view's own rows
-	Records    int    `bson:"records"`         // count of the last run, whether or not it published
-	Peaks      []Peak `bson:"peaks,omitempty"` // counts of runs that published, in descending order; the last is never dropped
+	Collection string `bson:"collection"` // empty for the view's own rows
+	Records    int    `bson:"records"`    // count of the last run, whether or not it published
+	// counts of runs that published, in descending order; the last is never dropped
+	Peaks []Peak `bson:"peaks,omitempty"`
 }
 
 // Peak is the highest count of an hour.

@@ -20,9 +20,11 @@ func testHealth(t *testing.T, h harness) {
 	c := newClock()
 	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
-	failed := origin.Health{Status: origin.HealthError, Error: "no such thing", Started: c.at, Took: 1500 * time.Microsecond}
+	failed := origin.Health{Status: origin.HealthError, Error: "no such thing", Started: c.at,
+		Took: 1500 * time.Microsecond}
 	ok(t, s.SetHealth(t.Context(), view, l, failed))
-	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got.Health, failed) || got.Generation != 0 || !got.Checked.IsZero() {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got.Health, failed) || got.Generation != 0 ||
+		!got.Checked.IsZero() {
 		t.Errorf("meta after a failed first run = %+v", got)
 	}
 	published := publish(t, s, l, 1, row(t, 1, 1))
@@ -30,9 +32,11 @@ func testHealth(t *testing.T, h harness) {
 		t.Errorf("meta after a publication = %+v, want generation 1 and the same health", published)
 	}
 	c.advance(time.Minute)
-	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1,
-		Skips:  []origin.Skip{{ID: "x", Reason: "cannot be read"}},
-		Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: c.at, Records: 3}}}, {Collection: "some.records"}}}
+	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3,
+		Removed: 2, Skipped: 1,
+		Skips: []origin.Skip{{ID: "x", Reason: "cannot be read"}},
+		Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: c.at, Records: 3}}},
+			{Collection: "some.records"}}}
 	ok(t, s.SetHealth(t.Context(), view, l, well))
 	want := published
 	want.Health, want.Checked = well, c.at
@@ -58,7 +62,9 @@ func testSkips(t *testing.T, h harness) {
 	l := acquire(t, s, "a")
 	health := origin.Health{Status: origin.HealthOK, Error: "not \xff text", Skipped: 1 << 20}
 	for i := range 3 * origin.MaxSkips {
-		health.Skips = append(health.Skips, origin.Skip{ID: name(i) + strings.Repeat("ü", 1<<10), Reason: "has \xff\x00 in " + strings.Repeat("x", 1<<20)})
+		health.Skips = append(health.Skips,
+			origin.Skip{ID: name(i) + strings.Repeat("ü", 1<<10),
+				Reason: "has \xff\x00 in " + strings.Repeat("x", 1<<20)})
 	}
 	ok(t, s.SetHealth(t.Context(), view, l, health))
 	got := must(s.Meta(t.Context(), view))(t).Health

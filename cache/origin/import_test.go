@@ -114,11 +114,15 @@ func testVersion(t *testing.T, h harness) {
 	step("no collection", func() {}, true, true)
 	step("filled", func() { upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: 30}) }, true, true)
 	step("only read", func() { texts(t, s.Scan(t.Context(), "docs")) }, false, false)
-	step("another one filled", func() { upsert(t, s, "others", docs, origin.UpsertCounts{Inserted: 30}) }, false, false)
+	step("another one filled", func() { upsert(t, s, "others", docs, origin.UpsertCounts{Inserted: 30}) }, false,
+		false)
 	step("kept whole", func() { retain("") }, false, false)
 	step("one added", func() { upsert(t, s, "docs", dated("a", 7), origin.UpsertCounts{Inserted: 1}) }, true, true)
-	step("replaced without a later value", func() { upsert(t, s, "docs", dated("a", 7), origin.UpsertCounts{Replaced: 1}) }, false, true)
-	step("replaced with a later value", func() { upsert(t, s, "docs", dated("a", 9), origin.UpsertCounts{Replaced: 1}) }, true, true)
+	step("replaced without a later value",
+		func() { upsert(t, s, "docs", dated("a", 7), origin.UpsertCounts{Replaced: 1}) }, false, true)
+	step("replaced with a later value", func() {
+		upsert(t, s, "docs", dated("a", 9), origin.UpsertCounts{Replaced: 1})
+	}, true, true)
 	step("one deleted", func() { retain(name(3)) }, true, true)
 	step("another greatest _id", func() {
 		upsert(t, s, "docs", dated("zz", 8), origin.UpsertCounts{Inserted: 1})

@@ -22,8 +22,8 @@ var lostLeaseTests = map[string]func(*testing.T, harness){
 	"a term that no instance waits for is refused":      testTermRefused,
 }
 
-// publishedUnder makes n holders publish one after another, from the holder of a lease on, and returns the last lease,
-// which is held.
+// publishedUnder makes n holders publish one after another, from the holder of a lease on, and returns the last
+// lease, which is held.
 func publishedUnder(t *testing.T, s origin.Store, l origin.Lease, n int) origin.Lease {
 	t.Helper()
 	for i := range n {
@@ -75,7 +75,8 @@ func testLeaseOlder(t *testing.T, h harness) {
 	s := h.open(t, c.settings())
 	first := acquire(t, s, "a")
 	var older bson.Raw
-	s = h.rewrite(t, s, c.settings(), storedLease, func(doc bson.Raw) any { older = append(older, doc...); return doc })
+	s = h.rewrite(t, s, c.settings(), storedLease,
+		func(doc bson.Raw) any { older = append(older, doc...); return doc })
 	lost := publishedUnder(t, s, first, 4)
 	s = h.rewrite(t, s, c.settings(), storedLease, func(bson.Raw) any { return older })
 	isFenced(t, s, lost)
@@ -119,7 +120,8 @@ func testTokenShared(t *testing.T, h harness) {
 	ok(t, s.Release(t.Context(), last))
 	first := acquire(t, s, "first")
 	var stored bson.Raw
-	s = h.rewrite(t, s, settings{}, storedLease, func(doc bson.Raw) any { stored = append(stored, doc...); return nil })
+	s = h.rewrite(t, s, settings{}, storedLease,
+		func(doc bson.Raw) any { stored = append(stored, doc...); return nil })
 	second := acquire(t, s, "second")
 	if first.Token != second.Token {
 		t.Fatalf("tokens %d and %d, want the same for this test", first.Token, second.Token)
@@ -176,7 +178,8 @@ func freeOf(t *testing.T, s origin.Store, last origin.Lease) {
 
 func testLeaseAbsurd(t *testing.T, h harness) {
 	for what, term := range map[string]any{
-		"of years": int64(origin.MaxTerm) * 1000, "of nothing": int64(0), "before it began": int64(-1), "missing": nil,
+		"of years": int64(origin.MaxTerm) * 1000, "of nothing": int64(0), "before it began": int64(-1),
+		"missing": nil,
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := h.open(t, settings{})

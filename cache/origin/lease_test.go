@@ -42,7 +42,8 @@ func testLeaseHeld(t *testing.T, h harness) {
 // isHeld fails the test unless a holder is refused the lease.
 func isHeld(t *testing.T, s origin.Store, holder string) {
 	t.Helper()
-	if _, err := s.Acquire(t.Context(), "materialize", holder, time.Minute); !errors.Is(err, origin.ErrLeaseHeld) || errors.Is(err, rules.ErrUnavailable) {
+	if _, err := s.Acquire(t.Context(), "materialize", holder, time.Minute); !errors.Is(err, origin.ErrLeaseHeld) ||
+		errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("Acquire for %s: %v, want ErrLeaseHeld", holder, err)
 	}
 }
@@ -100,7 +101,8 @@ func testLeaseTakeover(t *testing.T, h harness) {
 	if taken.Token <= lost.Token {
 		t.Errorf("token %d after %d, want it to grow", taken.Token, lost.Token)
 	}
-	if _, err := s.Renew(t.Context(), lost, time.Minute); !errors.Is(err, origin.ErrFenced) || errors.Is(err, rules.ErrUnavailable) {
+	if _, err := s.Renew(t.Context(), lost, time.Minute); !errors.Is(err, origin.ErrFenced) ||
+		errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("Renew of a lost lease: %v, want ErrFenced", err)
 	}
 	ok(t, s.Release(t.Context(), lost))

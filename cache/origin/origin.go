@@ -1,17 +1,17 @@
-// Package origin is the store: the institute's source collections, which Vitrine reads and only imports write, and the
-// side collections (view_*), which the materializer publishes and every front end loads.
+// Package origin is the store: the institute's source collections, which Vitrine reads and only imports write, and
+// the side collections (view_*), which the materializer publishes and every front end loads.
 //
-// It has two implementations that behave the same, proven by one conformance suite (TestConformance): package mongo for
-// MongoDB 6 to 8, and package bolt for an embedded, crash-safe store in one file. Documents cross the interface as
-// bson.Raw and belong to the receiver: the store never reuses or unmaps them.
+// It has two implementations that behave the same, proven by one conformance suite (TestConformance): package mongo
+// for MongoDB 6 to 8, and package bolt for an embedded, crash-safe store in one file. Documents cross the interface
+// as bson.Raw and belong to the receiver: the store never reuses or unmaps them.
 //
 // # How a view is published
 //
-// Readers must see a view at one generation or at the next, never a mixture, whatever process is killed at any moment.
-// A publication therefore has three phases: prepare writes new row versions where no reader looks; commit advances the
-// view's Meta in one atomic, fenced step, and from then on readers see the new generation; settle folds the new
-// versions in and deletes the replaced ones. The next Begin discards the leftovers of a publication killed before
-// commit, and finishes settling one killed after it.
+// Readers must see a view at one generation or at the next, never a mixture, whatever process is killed at any
+// moment. A publication therefore has three phases: prepare writes new row versions where no reader looks; commit
+// advances the view's Meta in one atomic, fenced step, and from then on readers see the new generation; settle folds
+// the new versions in and deletes the replaced ones. The next Begin discards the leftovers of a publication killed
+// before commit, and finishes settling one killed after it.
 package origin
 
 import (
@@ -33,8 +33,8 @@ var (
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
-	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created anew.
-	// The reader must load from generation 0.
+	// ErrStale: the store no longer has the changes since that generation: it was pruned, or the view was created
+	// anew. The reader must load from generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrInconsistent: rows of a view are not those of its generation, because the store was restored or changed by
 	// hand. The next run makes them again.
@@ -76,7 +76,8 @@ type Store interface {
 	Close() error
 }
 
-// Gate calls request, whose context may end before the caller's, or returns an error without. Package circuit has one.
+// Gate calls request, whose context may end before the caller's, or returns an error without. Package circuit has
+// one.
 type Gate func(ctx context.Context, request func(context.Context) error) error
 
 // NoGate lets every request pass.
@@ -84,8 +85,8 @@ func NoGate(ctx context.Context, request func(context.Context) error) error { re
 
 type refusalKey struct{}
 
-// WithRefusalHook returns a context for a request. If a server refuses to serve the request, the store calls refused at
-// once, although the driver may retry the request.
+// WithRefusalHook returns a context for a request. If a server refuses to serve the request, the store calls refused
+// at once, although the driver may retry the request.
 func WithRefusalHook(ctx context.Context, refused func()) context.Context {
 	return context.WithValue(ctx, refusalKey{}, refused)
 }
@@ -100,8 +101,8 @@ func ReportRefusal(ctx context.Context) {
 // Source reads the institute's collections.
 type Source interface {
 	// Scan yields every document of a collection once, in any order. A missing collection is an empty one. The loop
-	// body may call other methods of the store, writes included. An error ends the loop, unless it is ErrDamagedRecord,
-	// which comes in place of a damaged record.
+	// body may call other methods of the store, writes included. An error ends the loop, unless it is
+	// ErrDamagedRecord, which comes in place of a damaged record.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 	// Sift is a Scan that yields only the documents that want accepts, and copies only
 	// those. want gets the store's own memory: it may neither keep nor change a document,
@@ -120,8 +121,8 @@ type Query struct {
 	Projection []string // the top-level fields that the caller needs, beside _id; more may come; nil needs all
 	Skip       int64
 	Limit      int64 // 0 means no limit
-	// AtOnce says that the caller uses no row before it has all. The store may yield rows of another generation, if the
-	// loop then ends with ErrStale, and check them once instead of after each batch.
+	// AtOnce says that the caller uses no row before it has all. The store may yield rows of another generation, if
+	// the loop then ends with ErrStale, and check them once instead of after each batch.
 	AtOnce bool
 }
 
@@ -140,8 +141,9 @@ const WordsPath = "_view.words"
 
 // Meta describes a published view, in the form that stores keep. Times have a precision of a millisecond, as in BSON.
 type Meta struct {
-	View       string    `bson:"_id"`
-	Epoch      string    `bson:"epoch"`     // changes when the view is created anew; generations of two epochs are not comparable
+	View string `bson:"_id"`
+	// changes when the view is created anew; generations of two epochs are not comparable
+	Epoch      string    `bson:"epoch"`
 	Generation uint64    `bson:"gen"`       // 0 if never published
 	Rows       int       `bson:"rows"`      // live rows
 	Rules      string    `bson:"rules"`     // fingerprint of the rules that made the rows
@@ -152,8 +154,8 @@ type Meta struct {
 	Err        error     `bson:"-"` // why Metas could not read the meta; only View and Health are set then
 	// Forced is when a forced run last succeeded. Front ends then show views that they hold back.
 	Forced time.Time `bson:"forced,omitempty"`
-	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and if
-	// an older program wrote the meta.
+	// Source names the database with the records that the rows were made from. It is empty in an embedded store, and
+	// if an older program wrote the meta.
 	Source string `bson:"source,omitempty"`
 	// Past are the publication times of the last generations, ending with Generation. Older programs left it empty.
 	Past []time.Time `bson:"past,omitempty"`
@@ -198,8 +200,9 @@ func (m Meta) Reaches(since uint64) error {
 
 // The values of Health.Status; it is empty before the first run.
 const (
-	HealthOK    = "ok"
-	HealthHeld  = "held" // not published: the view or a collection behind it would shrink too much, or a record is damaged
+	HealthOK = "ok"
+	// not published: the view or a collection behind it would shrink too much, or a record is damaged
+	HealthHeld  = "held"
 	HealthError = "error"
 )
 
@@ -230,28 +233,28 @@ func (h Health) SourceEmpty() bool {
 type Views interface {
 	// Meta returns a view's meta. For a view that was never published, Generation is 0, without an error.
 	Meta(ctx context.Context, view string) (Meta, error)
-	// Metas returns every known view's meta, sorted by name. If one cannot be read, its Err and Health have the reason,
-	// and Metas still returns the others.
+	// Metas returns every known view's meta, sorted by name. If one cannot be read, its Err and Health have the
+	// reason, and Metas still returns the others.
 	Metas(ctx context.Context) ([]Meta, error)
 	// Rows calls fn for the rows that take a reader from generation since to the returned Meta's: with since 0 every
-	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at that
-	// generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid one,
-	// and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may keep
-	// the row and may call the store. Rows leaves out damaged rows. If other processes can write to the store, Rows may
-	// find only at the end that the rows are not those of the generation. It has then called fn with all rows, and
-	// returns ErrInconsistent beside the meta.
+	// live row, otherwise the rows changed after since, tombstones included. Together they are exactly the view at
+	// that generation, even if publications go on meanwhile. An id may come more than once; its last row is the valid
+	// one, and may be a tombstone even with since 0. On ErrStale the caller must start from 0, even if it did. fn may
+	// keep the row and may call the store. Rows leaves out damaged rows. If other processes can write to the store,
+	// Rows may find only at the end that the rows are not those of the generation. It has then called fn with all
+	// rows, and returns ErrInconsistent beside the meta.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
-	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after Begin:
-	// if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a damaged row is
-	// 0.
+	// Hashes calls fn with id and hash of every live row at the current generation. It is for publishers, after
+	// Begin: if another publication begins meanwhile, the hashes may be wrong, and Commit fails. The hash of a
+	// damaged row is 0.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
 	// RowCount counts the live rows without reading them. It is exact after Begin, and when the view is Settled. The
 	// error is ErrInconsistent if they are not those of the generation, see Rows.
 	RowCount(ctx context.Context, view string) (int, error)
-	// Fingerprint returns a text that changes whenever the view loses rows; with an empty name, whenever any view does.
-	// It may also change without a loss. A store makes it from numbers that it keeps anyway, so it is cheap. A reader
-	// that reads it before RowCount need not count again until it changes. The error is ErrUnsupported if the store has
-	// no such numbers.
+	// Fingerprint returns a text that changes whenever the view loses rows; with an empty name, whenever any view
+	// does. It may also change without a loss. A store makes it from numbers that it keeps anyway, so it is cheap. A
+	// reader that reads it before RowCount need not count again until it changes. The error is ErrUnsupported if the
+	// store has no such numbers.
 	Fingerprint(ctx context.Context, view string) (string, error)
 	// Begin repairs the leftovers of an interrupted publication, fences off all earlier ones, and starts one under a
 	// lease, which guarantees one at a time: a view is always published under leases of one name. The error is
@@ -283,10 +286,12 @@ type Queries interface {
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that match a filter; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
-	// Distinct calls fn with the distinct values of some fields in the rows that match a filter, as a document of these
-	// fields, and with the number of rows that have them. A field is a path through documents, not arrays. Several
-	// calls may have equal values, and documents more fields. After an error the caller must discard what it has.
-	Distinct(ctx context.Context, at Meta, filter bson.Raw, fields []string, fn func(doc bson.Raw, rows int) error) error
+	// Distinct calls fn with the distinct values of some fields in the rows that match a filter, as a document of
+	// these fields, and with the number of rows that have them. A field is a path through documents, not arrays.
+	// Several calls may have equal values, and documents more fields. After an error the caller must discard what it
+	// has.
+	Distinct(ctx context.Context, at Meta, filter bson.Raw, fields []string,
+		fn func(doc bson.Raw, rows int) error) error
 	// Settled reports whether queries need not wait.
 	Settled(ctx context.Context, at Meta) (bool, error)
 }
@@ -305,17 +310,18 @@ type Lease struct {
 	Expires time.Time `bson:"expires"` // by the holder's clock, for people; no decision depends on it
 }
 
-// MaxTerm is the longest term of a lease. A stored lease with a longer term counts as damaged: all instances would have
-// to wait for its end.
+// MaxTerm is the longest term of a lease. A stored lease with a longer term counts as damaged: all instances would
+// have to wait for its end.
 const MaxTerm = 24 * time.Hour
 
-// Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the monotonic
-// clock of this process: clocks of hosts are never compared. So the first Acquire for another holder starts the wait
-// and fails, and frequent calls find the end early. A lease that cannot be read, or whose term is not from 1 ns to
-// MaxTerm, is free.
+// Leases grants leases. A lease has expired when this Leases has seen it unchanged for its whole term, by the
+// monotonic clock of this process: clocks of hosts are never compared. So the first Acquire for another holder starts
+// the wait and fails, and frequent calls find the end early. A lease that cannot be read, or whose term is not from 1
+// ns to MaxTerm, is free.
 type Leases interface {
-	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. If the
-	// lease was free or lost, or its token is less than a meta's, the new token is greater than those of all metas.
+	// Acquire takes or renews the lease for ttl, its term, or fails with an ErrLeaseHeld that names the holder. If
+	// the lease was free or lost, or its token is less than a meta's, the new token is greater than those of all
+	// metas.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
 	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from before the call, monotonically.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
@@ -327,7 +333,8 @@ type Leases interface {
 
 // Importer fills source collections; only imports and the demo use it. CheckCollection must accept the names.
 type Importer interface {
-	// Upsert stores documents, each with its own _id, replacing those that exist. All are durable when it returns nil.
+	// Upsert stores documents, each with its own _id, replacing those that exist. All are durable when it returns
+	// nil.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (UpsertCounts, error)
 	// Retain deletes the documents whose _id keep refuses, and returns their number.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)
@@ -348,17 +355,17 @@ type Version struct {
 	// Exact says that only this process writes to the store, and that every write to the collection changes Text.
 	// Otherwise Text covers only the count of documents, the greatest _id and the greatest value of the field.
 	Exact bool
-	// ID is the greatest _id, and Field the greatest value of the field, in MongoDB's order. Both are zero if Exact is
-	// set or the collection is empty. Field is also zero if no path was given.
+	// ID is the greatest _id, and Field the greatest value of the field, in MongoDB's order. Both are zero if Exact
+	// is set or the collection is empty. Field is also zero if no path was given.
 	ID, Field bson.RawValue
-	// Count counts the documents that match a filter at the time of the call; nil matches all. It is exact, but slower
-	// than the estimate in Text. Count is nil if Exact is set.
+	// Count counts the documents that match a filter at the time of the call; nil matches all. It is exact, but
+	// slower than the estimate in Text. Count is nil if Exact is set.
 	Count func(ctx context.Context, filter bson.Raw) (int, error)
 }
 
 // Watcher reports changes as they happen.
 type Watcher interface {
-	// Watch calls opened as soon as it will notice every further change, and then changed, at most once per collection
-	// and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch.
+	// Watch calls opened as soon as it will notice every further change, and then changed, at most once per
+	// collection and burst of changes, until ctx ends. It returns ErrUnsupported if the store cannot watch.
 	Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) error
 }

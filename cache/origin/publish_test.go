@@ -68,7 +68,8 @@ func testPublish(t *testing.T, h harness) {
 	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	first := publish(t, s, l, 3, row(t, 1, 10), row(t, 2, 20), row(t, 3, 30))
-	if first.Epoch == "" || first.Generation == 0 || first.Rows != 3 || first.Rules != "rules" || !first.Published.Equal(c.at) {
+	if first.Epoch == "" || first.Generation == 0 || first.Rows != 3 || first.Rules != "rules" ||
+		!first.Published.Equal(c.at) {
 		t.Errorf("first commit = %+v", first)
 	}
 	g := first.Generation
@@ -295,7 +296,8 @@ func testFenced(t *testing.T, h harness) {
 	if _, err := p.Commit(t.Context(), 1, "rules"); !errors.Is(err, origin.ErrFenced) {
 		t.Errorf("Commit: %v, want ErrFenced", err)
 	}
-	if err := s.SetHealth(t.Context(), view, lost, origin.Health{Status: origin.HealthOK}); !errors.Is(err, origin.ErrFenced) {
+	if err := s.SetHealth(t.Context(), view, lost, origin.Health{Status: origin.HealthOK}); !errors.Is(err,
+		origin.ErrFenced) {
 		t.Errorf("SetHealth: %v, want ErrFenced", err)
 	}
 	if _, err := s.Begin(t.Context(), view, lost); !errors.Is(err, origin.ErrFenced) {

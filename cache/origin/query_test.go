@@ -62,7 +62,8 @@ func testSelect(t *testing.T, h harness) {
 		{"page", origin.Query{Filter: large, Sort: down, Skip: 1, Limit: 2}, []string{"e:3", "a:2"}},
 		{"page past the end", origin.Query{Filter: large, Sort: down, Skip: 4, Limit: 2}, []string{}},
 		{"projected", origin.Query{Projection: []string{"x"}, Limit: 1}, []string{"a:-"}},
-		{"projected to a field without a name", origin.Query{Projection: []string{"", "n"}, Limit: 1}, []string{"a:2"}},
+		{"projected to a field without a name", origin.Query{Projection: []string{"", "n"}, Limit: 1},
+			[]string{"a:2"}},
 	} {
 		same(t, c.name, must(selected(s.Select(t.Context(), meta, c.q)))(t), c.want)
 		c.q.AtOnce = true
@@ -90,7 +91,8 @@ func testDistinct(t *testing.T, h harness) {
 	one := func(of ...any) any { return of[dice.IntN(len(of))] }
 	value := func() any {
 		entry := bson.D{{Key: "id", Value: one("a", "b", int32(1))}, {Key: "name", Value: one("", "A")}}
-		return one(int32(1), int64(1), 1.0, int32(2), 2.5, "one", "", true, nil, bson.A{}, bson.A{"a"}, bson.A{"a", "b"}, bson.A{"b", "a"}, bson.A{int32(1), "a"},
+		return one(int32(1), int64(1), 1.0, int32(2), 2.5, "one", "", true, nil, bson.A{}, bson.A{"a"},
+			bson.A{"a", "b"}, bson.A{"b", "a"}, bson.A{int32(1), "a"},
 			bson.A{entry}, bson.A{entry, entry}, entry, bson.D{})
 	}
 	rows := []origin.Row{gone(t, "000")}
@@ -110,7 +112,8 @@ func testDistinct(t *testing.T, h harness) {
 	publish(t, s, l, 1, row(t, "000", 1))
 	meta := publish(t, s, l, 200, rows...)
 	for _, fields := range [][]string{{"d.a"}, {"d.a", "d.b", "top"}, {"top"}, {"n", "d.c"}, {"none"}} {
-		for _, filter := range []bson.Raw{nil, raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{{Key: "n", Value: 7}})} {
+		for _, filter := range []bson.Raw{nil, raw(t, bson.D{{Key: "n", Value: 1}}),
+			raw(t, bson.D{{Key: "n", Value: 7}})} {
 			tally := func(counts map[string]int) func(bson.Raw, int) error {
 				return func(doc bson.Raw, rows int) error {
 					key := ""
@@ -136,11 +139,13 @@ func testDistinct(t *testing.T, h harness) {
 		}
 	}
 	broken := errors.New("broken")
-	if err := s.Distinct(t.Context(), meta, nil, []string{"n"}, func(bson.Raw, int) error { return broken }); !errors.Is(err, broken) {
+	if err := s.Distinct(t.Context(), meta, nil, []string{"n"},
+		func(bson.Raw, int) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("an error of the caller: %v", err)
 	}
 	publish(t, s, l, 200, row(t, "001", 2))
-	if err := s.Distinct(t.Context(), meta, nil, []string{"n"}, func(bson.Raw, int) error { return nil }); !errors.Is(err, origin.ErrStale) {
+	if err := s.Distinct(t.Context(), meta, nil, []string{"n"},
+		func(bson.Raw, int) error { return nil }); !errors.Is(err, origin.ErrStale) {
 		t.Errorf("Distinct at the generation before: %v, want ErrStale", err)
 	}
 }

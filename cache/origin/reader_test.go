@@ -55,7 +55,8 @@ func testPruned(t *testing.T, h harness) {
 	}
 	for since := range meta.Generation + 1 {
 		_, err := s.Rows(t.Context(), view, since, func(origin.Row) error { return nil })
-		if stale := since > 0 && since < meta.Pruned; errors.Is(err, origin.ErrStale) != stale || (err != nil && !stale) {
+		if stale := since > 0 && since < meta.Pruned; errors.Is(err, origin.ErrStale) != stale ||
+			(err != nil && !stale) {
 			t.Errorf("Rows since %d: %v; want stale %t", since, err, stale)
 		}
 	}

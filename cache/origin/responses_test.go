@@ -28,7 +28,8 @@ func (h harness) openKept(t *testing.T, with settings) keptStore {
 }
 
 // rewriteKept changes a stored document behind the store's back, see harness.
-func (h harness) rewriteKept(t *testing.T, s keptStore, with settings, at stored, change func(bson.Raw) any) keptStore {
+func (h harness) rewriteKept(t *testing.T, s keptStore, with settings, at stored,
+	change func(bson.Raw) any) keptStore {
 	t.Helper()
 	changed := h.rewrite(t, s.Store, with, at, change)
 	return keptStore{changed, changed.Responses()}

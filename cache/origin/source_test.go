@@ -161,7 +161,8 @@ func ids(h harness) []any {
 	}
 	decimal, _ := bson.ParseDecimal128("12345678901234567890.5")
 	return append(plain,
-		decimal, math.Inf(1), math.NaN(), nil, "a\x00", "a\x00b", bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")},
+		decimal, math.Inf(1), math.NaN(), nil, "a\x00", "a\x00b",
+		bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")},
 		bson.Binary{}, bson.Timestamp{T: 5, I: 6}, bson.MinKey{}, bson.MaxKey{}, bson.JavaScript("f()"),
 		bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: 1}, {Key: "b", Value: bson.A{1, "x"}}}, bson.D{},
 	)
@@ -214,10 +215,14 @@ func testCollections(t *testing.T, h harness) {
 func testFind(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	docs := []bson.Raw{
-		raw(t, bson.D{{Key: "_id", Value: "a"}, {Key: "year", Value: 2020}, {Key: "type", Value: "book"}, {Key: "x", Value: 1}}),
-		raw(t, bson.D{{Key: "_id", Value: "b"}, {Key: "year", Value: 2022}, {Key: "type", Value: "book"}, {Key: "x", Value: 2}}),
-		raw(t, bson.D{{Key: "_id", Value: "c"}, {Key: "year", Value: 2021}, {Key: "type", Value: "talk"}, {Key: "x", Value: 3}}),
-		raw(t, bson.D{{Key: "_id", Value: "d"}, {Key: "year", Value: 2022}, {Key: "type", Value: "talk"}, {Key: "x", Value: 4}}),
+		raw(t, bson.D{{Key: "_id", Value: "a"}, {Key: "year", Value: 2020}, {Key: "type", Value: "book"},
+			{Key: "x", Value: 1}}),
+		raw(t, bson.D{{Key: "_id", Value: "b"}, {Key: "year", Value: 2022}, {Key: "type", Value: "book"},
+			{Key: "x", Value: 2}}),
+		raw(t, bson.D{{Key: "_id", Value: "c"}, {Key: "year", Value: 2021}, {Key: "type", Value: "talk"},
+			{Key: "x", Value: 3}}),
+		raw(t, bson.D{{Key: "_id", Value: "d"}, {Key: "year", Value: 2022}, {Key: "type", Value: "talk"},
+			{Key: "x", Value: 4}}),
 	}
 	upsert(t, s, "docs", docs, origin.UpsertCounts{Inserted: len(docs)})
 	byYear := order(t, "-year", "_id")
@@ -228,9 +233,11 @@ func testFind(t *testing.T, h harness) {
 	}{
 		{"sort", origin.Query{Sort: byYear}, []string{"b", "d", "c", "a"}},
 		{"sort ascending", origin.Query{Sort: order(t, "year", "-_id")}, []string{"a", "c", "d", "b"}},
-		{"filter", origin.Query{Filter: raw(t, bson.D{{Key: "type", Value: "talk"}}), Sort: byYear}, []string{"d", "c"}},
+		{"filter", origin.Query{Filter: raw(t, bson.D{{Key: "type", Value: "talk"}}), Sort: byYear},
+			[]string{"d", "c"}},
 		{"empty filter", origin.Query{Filter: raw(t, bson.D{}), Sort: byYear}, []string{"b", "d", "c", "a"}},
-		{"range", origin.Query{Filter: raw(t, bson.D{{Key: "year", Value: bson.D{{Key: "$lt", Value: 2022}}}}), Sort: byYear}, []string{"c", "a"}},
+		{"range", origin.Query{Filter: raw(t, bson.D{{Key: "year", Value: bson.D{{Key: "$lt", Value: 2022}}}}),
+			Sort: byYear}, []string{"c", "a"}},
 		{"either", origin.Query{Filter: raw(t, bson.D{{Key: "$or", Value: bson.A{
 			bson.D{{Key: "x", Value: bson.D{{Key: "$gte", Value: 4}}}},
 			bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: "b"}}}},
@@ -250,7 +257,8 @@ func testFind(t *testing.T, h harness) {
 			same(t, "ids", got, c.want)
 		})
 	}
-	cut := origin.Query{Filter: raw(t, bson.D{{Key: "_id", Value: "b"}}), Projection: []string{"x", "missing", "type"}}
+	cut := origin.Query{Filter: raw(t, bson.D{{Key: "_id", Value: "b"}}),
+		Projection: []string{"x", "missing", "type"}}
 	same(t, "projection", ordered(t, s.Find(t.Context(), "docs", cut)), []string{
 		raw(t, bson.D{{Key: "_id", Value: "b"}, {Key: "type", Value: "book"}, {Key: "x", Value: 2}}).String()})
 	cut.Projection = []string{}
@@ -273,7 +281,8 @@ func testFindByID(t *testing.T, h harness) {
 	}{
 		{"equal", bson.D{{Key: "_id", Value: name(7)}}, docs[7:8]},
 		{"$eq", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: name(7)}}}}, docs[7:8]},
-		{"$in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{name(8), name(7), name(99)}}}}}, docs[7:9]},
+		{"$in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{name(8), name(7), name(99)}}}}},
+			docs[7:9]},
 		{"and more", bson.D{{Key: "_id", Value: name(7)}, {Key: "n", Value: 8}}, nil},
 		{"range", bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: name(38)}}}}, docs[38:]},
 		{"empty $in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}, nil},

@@ -19,8 +19,8 @@ type Answer struct {
 	Links       string    // the value of its Link header, or empty
 	Ignored     string    // parts of the request that the answer ignores, as reported to the client
 	Made        time.Time // when its rows had been read; zero if it has none
-	// TooLarge says that the plain body is too large to keep, which saves another attempt. Body is then the compressed
-	// one, or nil, and the caller makes the plain one while sending.
+	// TooLarge says that the plain body is too large to keep, which saves another attempt. Body is then the
+	// compressed one, or nil, and the caller makes the plain one while sending.
 	TooLarge       bool
 	Incompressible bool // the body is too large even when compressed
 
@@ -62,7 +62,8 @@ func (a *Answer) in(c Coding) (*Answer, error) {
 
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
 
-// Tag returns a strong entity tag for content that is never in memory whole. determinedBy determines every byte of it.
+// Tag returns a strong entity tag for content that is never in memory whole. determinedBy determines every byte of
+// it.
 func Tag(determinedBy string, c Coding) string {
 	return tag(xxhash.Sum64String(determinedBy), c)
 }

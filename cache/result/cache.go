@@ -29,9 +29,9 @@ type Options struct {
 
 const mostKept = 16 << 20
 
-// Sized returns options for answers that take budget bytes kept and inFlight bytes while they are made or sent, and the
-// size of the largest answer to keep. That is at most a third of inFlight, so that it has room while it is sent, and a
-// large one fits the half of the budget for large answers.
+// Sized returns options for answers that take budget bytes kept and inFlight bytes while they are made or sent, and
+// the size of the largest answer to keep. That is at most a third of inFlight, so that it has room while it is sent,
+// and a large one fits the half of the budget for large answers.
 func Sized(budget, inFlight int64) (o Options, kept int) {
 	most := min(mostKept, inFlight/3)
 	if budget > 0 {
@@ -56,9 +56,11 @@ type Key struct {
 	View       string
 	Epoch      string
 	Generation uint64
-	Published  int64  // publication time of Generation, in Unix milliseconds: a store restored from a backup can have a generation twice
-	Query      string // canonical: equivalent queries have the same text
-	Coding     Coding
+	// publication time of Generation, in Unix milliseconds: a store restored from a backup can have a generation
+	// twice
+	Published int64
+	Query     string // canonical: equivalent queries have the same text
+	Coding    Coding
 }
 
 func (k Key) plain() Key {
@@ -119,7 +121,8 @@ const entryBytes = 4 << 10
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	parallel := 2 * runtime.GOMAXPROCS(0)
-	c := &Cache{large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)}, turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
+	c := &Cache{large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)},
+		turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
 	c.SetTimeout(o.Timeout)
 	c.inFlight.third, c.large.inFlight = o.InFlight/3, &c.inFlight
 	c.places.New = func() any { return new([]byte) }
@@ -184,8 +187,8 @@ func (c *Cache) at(key Key) entry {
 	return found
 }
 
-// store keeps an answer, unless the cache has one of a newer generation. Ristretto writes through a buffer: waiting for
-// it costs a microsecond, but a request that does not see the answer yet would compute it again.
+// store keeps an answer, unless the cache has one of a newer generation. Ristretto writes through a buffer: waiting
+// for it costs a microsecond, but a request that does not see the answer yet would compute it again.
 func (c *Cache) store(key Key, a *Answer) {
 	e := entry{key.Epoch, key.Generation, key.Published, a}
 	if c.at(key).newer(e) {

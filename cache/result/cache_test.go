@@ -250,7 +250,8 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	_, err := c.Prepare(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { return nil, broken })
+	_, err := c.Prepare(t.Context(), result.Key{},
+		func(context.Context) (*result.Answer, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -264,7 +265,8 @@ func TestCompressedLater(t *testing.T) {
 	tooLarge := func(context.Context) (*result.Answer, error) { return &result.Answer{TooLarge: true}, nil }
 	for _, size := range []int{10, result.LargeBytes + 1} {
 		key.Generation++
-		if a, outcome, err := c.Get(t.Context(), key, tooLarge); err != nil || outcome != result.Loaded || !a.TooLarge {
+		if a, outcome, err := c.Get(t.Context(), key, tooLarge); err != nil || outcome != result.Loaded ||
+			!a.TooLarge {
 			t.Fatalf("%d: %v, %s, %v", size, a, outcome, err)
 		}
 		keep, err := c.Prepare(t.Context(), key, func(context.Context) (*result.Answer, error) {
@@ -363,7 +365,8 @@ func TestErrorsAreNotKept(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20})
 	boom := errors.New("boom")
 	for range 2 {
-		_, _, err := c.Get(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { return nil, boom })
+		_, _, err := c.Get(t.Context(), result.Key{},
+			func(context.Context) (*result.Answer, error) { return nil, boom })
 		if !errors.Is(err, boom) {
 			t.Errorf("error = %v, want %v", err, boom)
 		}
@@ -470,7 +473,8 @@ func TestCodedAnswersComeFromOnePlainOne(t *testing.T) {
 				return outcome
 			})
 			if last.Coding != coding || len(last.Body) >= len(body) {
-				t.Errorf("coding %q of %d bytes, want %q and fewer than %d", last.Coding, len(last.Body), coding, len(body))
+				t.Errorf("coding %q of %d bytes, want %q and fewer than %d", last.Coding, len(last.Body), coding,
+					len(body))
 			}
 			if got := decode(t, coding, last.Body); got != body {
 				t.Errorf("decodes to %d bytes that differ", len(got))
@@ -528,14 +532,16 @@ func TestStream(t *testing.T) {
 }
 
 func TestTag(t *testing.T) {
-	if result.Tag("a", result.Identity) == result.Tag("a", result.Gzip) || result.Tag("a", "") == result.Tag("b", "") {
+	if result.Tag("a", result.Identity) == result.Tag("a", result.Gzip) ||
+		result.Tag("a", "") == result.Tag("b", "") {
 		t.Error("tags of different content are equal")
 	}
 }
 
 func BenchmarkHit(b *testing.B) {
 	c := open(b, result.Options{Budget: 1 << 20})
-	key := result.Key{View: "activities", Epoch: "e", Generation: 12, Query: "list?limit=20&filter={}", Coding: result.Zstd}
+	key := result.Key{View: "activities", Epoch: "e", Generation: 12, Query: "list?limit=20&filter={}",
+		Coding: result.Zstd}
 	load := func(context.Context) (*result.Answer, error) {
 		return result.NewAnswer(make([]byte, 4096), "application/json"), nil
 	}

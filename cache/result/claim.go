@@ -78,7 +78,8 @@ func (f *InFlight) hold(before, n int64) error {
 	defer f.mu.Unlock()
 	switch {
 	case f.third > 0 && before+n > f.third:
-		const reason = "Making the answer takes more than the %d MB of memory that one may take. A narrower filter may take less."
+		const reason = "Making the answer takes more than the %d MB of memory that one may take. " +
+			"A narrower filter may take less."
 		return &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf(reason, f.third>>20)}
 	case f.third > 0 && f.making+n > f.third:
 		return errHeld

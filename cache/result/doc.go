@@ -13,9 +13,10 @@
 //     those that take long.
 //  5. The cache stores the answer and returns it to every caller of the flight.
 //
-// A key names everything that an answer depends on, including the view's generation. An entry is therefore never wrong,
-// only unused, and nothing is ever invalidated. An answer of a new generation replaces the previous one's and inherits
-// its popularity. Before a new generation is published, Prepare computes the popular answers, so that no caller waits.
+// A key names everything that an answer depends on, including the view's generation. An entry is therefore never
+// wrong, only unused, and nothing is ever invalidated. An answer of a new generation replaces the previous one's and
+// inherits its popularity. Before a new generation is published, Prepare computes the popular answers, so that no
+// caller waits.
 //
 // Ristretto may drop an entry by design, at the cost of one computation. Large answers have a budget of their own, by
 // last use: in the other they would have to be more popular than thousands of small ones.

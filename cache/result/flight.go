@@ -78,7 +78,8 @@ func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outco
 			defer c.loads.Done()
 			defer f.cancel()
 			f.answer, f.err = c.fly(loading, key, load)
-			f.expired = errors.Is(f.err, fair.ErrLate) || loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
+			f.expired = errors.Is(f.err, fair.ErrLate) ||
+				loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
 			c.mu.Lock()
 			c.endLocked(key, f)
 			c.mu.Unlock()
@@ -131,8 +132,8 @@ func (c *Cache) endLocked(key Key, f *flight) {
 	}
 }
 
-// fly is the body of the flight. It looks up the key again: another flight may have stored the answer after this one's
-// caller missed it and before it began.
+// fly is the body of the flight. It looks up the key again: another flight may have stored the answer after this
+// one's caller missed it and before it began.
 func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	if a := c.lookup(key); a != nil {
 		return a, nil
@@ -234,8 +235,12 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	}
 	var ended *fair.EndedError
 	// On a machine that is busy with other work the answer may take less time at the next attempt.
-	if limit := time.Duration(c.timeout.Load()); errors.As(err, &ended) && min(ended.Used, processorTime()-before) > limit/2 {
-		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf("The answer takes more than the %v that a request may take. A narrower filter or simpler expressions may take less.", limit)}
+	if limit := time.Duration(c.timeout.Load()); errors.As(err, &ended) &&
+		min(ended.Used, processorTime()-before) > limit/2 {
+		return nil, &rules.Error{Kind: rules.ErrWrongCall,
+			Reason: fmt.Sprintf(
+				"The answer takes more than the %v that a request may take. A narrower filter or simpler "+
+					"expressions may take less.", limit)}
 	}
 	return nil, unavailable(ctx.Err())
 }

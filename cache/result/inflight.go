@@ -10,13 +10,15 @@ import (
 // ErrInFlight reports, as a rules.ErrUnavailable, that answers in flight have used up their budget.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
-// Uncounted is the size up to which an answer does not count as in flight: its connection takes as much memory anyway.
+// Uncounted is the size up to which an answer does not count as in flight: its connection takes as much memory
+// anyway.
 const Uncounted = 32 << 10
 
 // InFlight is the memory budget of answers in flight: being made, waiting to be compressed or being sent, whether or
-// not the cache keeps them, except large ones (see Retain), because a slow client holds its answer in memory. One third
-// is for making, one for answers sent as a whole, and one for answers sent in pieces. No method waits for memory: a
-// waiting caller would hold memory and a turn that others may need. The methods are safe for concurrent use.
+// not the cache keeps them, except large ones (see Retain), because a slow client holds its answer in memory. One
+// third is for making, one for answers sent as a whole, and one for answers sent in pieces. No method waits for
+// memory: a waiting caller would hold memory and a turn that others may need. The methods are safe for concurrent
+// use.
 type InFlight struct {
 	third int64 // a third of the budget in bytes; 0 means no bound
 
@@ -49,7 +51,8 @@ func (f *InFlight) TryAcquire(n int64) bool {
 	return f.acquireLocked(n, f.third)
 }
 
-// TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release. It returns false if too little is free.
+// TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release. It returns false if too little is
+// free.
 func (f *InFlight) TryAcquirePiece(n int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +68,8 @@ func (f *InFlight) acquireLocked(n, most int64) bool {
 	return free
 }
 
-// TryAcquireBody acquires n bytes for the body of a request, until ReleaseBody. Bodies have half of what whole answers
-// have: clients who send bodies slowly leave the rest to answers. It returns false if too little is free.
+// TryAcquireBody acquires n bytes for the body of a request, until ReleaseBody. Bodies have half of what whole
+// answers have: clients who send bodies slowly leave the rest to answers. It returns false if too little is free.
 func (f *InFlight) TryAcquireBody(n int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,8 +98,9 @@ func (f *InFlight) Acquire(n int64) {
 	f.mu.Unlock()
 }
 
-// Retain acquires the memory of an answer, once for all its holders, until each of them has called Release. It returns
-// false if too little is free. A large kept answer takes none until the cache drops it, which may exceed the budget once.
+// Retain acquires the memory of an answer, once for all its holders, until each of them has called Release. It
+// returns false if too little is free. A large kept answer takes none until the cache drops it, which may exceed the
+// budget once.
 func (f *InFlight) Retain(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true

@@ -21,12 +21,14 @@ func TestInFlight(t *testing.T) {
 	small := result.NewAnswer([]byte("x"), "text/plain")
 	again := func() bool { return f.Retain(large) }
 	if !f.Retain(large) || !again() || f.Retain(other) || !f.Retain(small) {
-		t.Errorf("want Retain to accept the first large answer, any number of times, but not a second one; %d bytes", f.Bytes())
+		t.Errorf("want Retain to accept the first large answer, any number of times, but not a second one; %d bytes",
+			f.Bytes())
 	}
 	if f.TryAcquire(third) || !f.TryAcquirePiece(third) || f.TryAcquirePiece(third) {
 		t.Errorf("want only one claim of a piece to get the second third; %d bytes", f.Bytes())
 	}
-	if _, err := f.AcquireToMake(third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
+	if _, err := f.AcquireToMake(third); !errors.Is(err, result.ErrInFlight) ||
+		!errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("AcquireToMake for an answer that could not be sent: %v", err)
 	}
 	f.Release(third)
@@ -61,9 +63,10 @@ func TestKeptInFlight(t *testing.T) {
 	f := c.InFlight()
 	get := func(generation uint64) *result.Answer {
 		t.Helper()
-		a, _, err := c.Get(t.Context(), result.Key{Query: "q", Generation: generation}, func(context.Context) (*result.Answer, error) {
-			return result.NewAnswer(bytes.Repeat([]byte("x"), third+1), "text/plain"), nil
-		})
+		a, _, err := c.Get(t.Context(), result.Key{Query: "q", Generation: generation},
+			func(context.Context) (*result.Answer, error) {
+				return result.NewAnswer(bytes.Repeat([]byte("x"), third+1), "text/plain"), nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +80,9 @@ func TestKeptInFlight(t *testing.T) {
 	}
 	second := get(2)
 	if f.Bytes() <= third || !f.Retain(first) || f.Retain(second) {
-		t.Errorf("%d bytes in flight after another answer took the place; want no answer but those in flight to be held", f.Bytes())
+		t.Errorf(
+			"%d bytes in flight after another answer took the place; want no answer but those in flight to be held",
+			f.Bytes())
 	}
 	for range 3 {
 		first.Release()
@@ -101,11 +106,13 @@ func TestCodedWaitsWithinBudget(t *testing.T) {
 	if !c.InFlight().TryAcquire(1 << 19) {
 		t.Fatal("a claim failed")
 	}
-	if _, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); !errors.Is(err, result.ErrInFlight) {
+	if _, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); !errors.Is(err,
+		result.ErrInFlight) {
 		t.Errorf("error %v, want %v", err, result.ErrInFlight)
 	}
 	c.InFlight().Release(1 << 19)
-	if a, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); err != nil || a.Coding != result.Gzip {
+	if a, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); err != nil ||
+		a.Coding != result.Gzip {
 		t.Errorf("%v, %v", a, err)
 	}
 	if c.InFlight().Bytes() != 0 {

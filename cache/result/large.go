@@ -6,8 +6,8 @@ import (
 	"vitrine/rules/lru"
 )
 
-// large keeps the most recently used answers of more than LargeBytes, in a budget of their own. Ristretto would reject
-// such an answer until it was requested, and made, more often than any of the thousands of small ones in whose
+// large keeps the most recently used answers of more than LargeBytes, in a budget of their own. Ristretto would
+// reject such an answer until it was requested, and made, more often than any of the thousands of small ones in whose
 // place it is kept. Here it is kept from the first request on, and never evicts small ones.
 type large struct {
 	budget   int64     // in bytes; 0 keeps nothing

@@ -18,7 +18,8 @@ func TestSized(t *testing.T) {
 		"nothing is kept": {0, 128 * mib, 16 * mib, 0},
 	} {
 		o, kept := result.Sized(tt.budget, tt.inFlight)
-		if kept != int(tt.kept) || o.LargeBudget != tt.large || o.Budget+o.LargeBudget != tt.budget || o.InFlight != tt.inFlight {
+		if kept != int(tt.kept) || o.LargeBudget != tt.large || o.Budget+o.LargeBudget != tt.budget ||
+			o.InFlight != tt.inFlight {
 			t.Errorf("%s: up to %d bytes kept, budgets of %d and %d", name, kept, o.Budget, o.LargeBudget)
 		}
 	}

@@ -50,8 +50,9 @@ func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	})
 }
 
-// AwaitShown waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the store
-// has now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be read.
+// AwaitShown waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the
+// store has now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be
+// read.
 func (s *Set) AwaitShown(ctx context.Context, name string, at origin.Meta) error {
 	v := s.view(name)
 	if v == nil {

@@ -25,7 +25,8 @@ const benchRows = 100_000
 // benchStore publishes activities-like rows: few types, some years, many titles. With -short it
 // publishes a tenth of them, enough to check that each benchmark runs.
 func benchStore() *store {
-	words := []string{"neural", "language", "model", "syntax", "corpus", "transfer", "parsing", "speech", "graph", "Learning"}
+	words := []string{"neural", "language", "model", "syntax", "corpus", "transfer", "parsing", "speech", "graph",
+		"Learning"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := newStore()
 	rows := benchRows
@@ -36,13 +37,15 @@ func benchStore() *store {
 	for i := range docs {
 		var authors bson.A
 		for range 1 + rng.IntN(6) {
-			authors = append(authors, bson.D{{Key: "last", Value: words[rng.IntN(10)]}, {Key: "user", Value: fmt.Sprint("u", rng.IntN(300))}})
+			authors = append(authors, bson.D{{Key: "last", Value: words[rng.IntN(10)]},
+				{Key: "user", Value: fmt.Sprint("u", rng.IntN(300))}})
 		}
 		docs[i] = bson.D{
 			{Key: "_id", Value: fmt.Sprintf("%06d", i)},
 			{Key: "type", Value: []string{"publication", "lecture", "poster"}[min(rng.IntN(8), 2)]},
 			{Key: "year", Value: int32(2000 + rng.IntN(26))},
-			{Key: "title", Value: fmt.Sprint(words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", i)},
+			{Key: "title",
+				Value: fmt.Sprint(words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", i)},
 			{Key: "authors", Value: authors},
 		}
 	}
@@ -71,7 +74,8 @@ func BenchmarkSelect(b *testing.B) {
 		{"regex anchored", `{"title":{"$regex":"^neural l"}}`},
 		{"regex infix folded", `{"title":{"$regex":"lang[a-z]+ mod","$options":"i"}}`},
 		{"elemMatch", `{"authors":{"$elemMatch":{"user":"u7","last":"graph"}}}`},
-		{"nested or", `{"$or":[{"type":"poster","year":2001},{"$nor":[{"year":{"$gt":2003}},{"title":{"$regex":"syntax"}}]}]}`},
+		{"nested or",
+			`{"$or":[{"type":"poster","year":2001},{"$nor":[{"year":{"$gt":2003}},{"title":{"$regex":"syntax"}}]}]}`},
 	} {
 		f, err := filter.Parse([]byte(bm.json), filter.Options{})
 		if err != nil {
@@ -210,7 +214,8 @@ func BenchmarkStart(b *testing.B) {
 	for i := range s.rows {
 		s.rows[i].Doc = mustRaw(bson.D{
 			{Key: "_id", Value: s.rows[i].ID}, {Key: "year", Value: s.rows[i].Doc.Lookup("year")},
-			{Key: "title", Value: s.rows[i].Doc.Lookup("title")}, {Key: "record", Value: s.rows[i].Doc}, {Key: "abstract", Value: long},
+			{Key: "title", Value: s.rows[i].Doc.Lookup("title")}, {Key: "record", Value: s.rows[i].Doc},
+			{Key: "abstract", Value: long},
 		})
 	}
 	dir, shown, warm := b.TempDir(), make(chan struct{}, 1), make(chan struct{}, 1)
@@ -218,8 +223,9 @@ func BenchmarkStart(b *testing.B) {
 	o.Store, o.RowFiles = s, mapped.In(dir)
 	o.OnSwap, o.OnLoaded = func(*view.Snapshot) { shown <- struct{}{} }, func() { warm <- struct{}{} }
 	o.Views = []index.Definition{{
-		Name: "things", Order: orderOf(b, "year", true), Fragments: []index.Fragment{{Name: "fragment", Encode: appendTitle}},
-		Warm: []string{"fragment", "year", "record.type", "record.authors.user"}, Searched: []string{"title"},
+		Name: "things", Order: orderOf(b, "year", true),
+		Fragments: []index.Fragment{{Name: "fragment", Encode: appendTitle}},
+		Warm:      []string{"fragment", "year", "record.type", "record.authors.user"}, Searched: []string{"title"},
 		Words: func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) },
 	}}
 	start := func() (cpu, warmed time.Duration) {

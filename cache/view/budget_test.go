@@ -24,7 +24,8 @@ func withinBudget(t *testing.T, padding int, limit int64) {
 	s := newStore()
 	var docs []bson.D
 	for i := range 1000 {
-		d := bson.D{{Key: "_id", Value: fmt.Sprintf("%04d", i)}, {Key: "padding", Value: strings.Repeat("x", padding)}}
+		d := bson.D{{Key: "_id", Value: fmt.Sprintf("%04d", i)},
+			{Key: "padding", Value: strings.Repeat("x", padding)}}
 		for f := range 20 {
 			d = append(d, bson.E{Key: fmt.Sprintf("f%d", f), Value: int32(i * (f + 1) % 997)})
 		}
@@ -58,13 +59,15 @@ func TestMadeUpPathsTakeNoRoom(t *testing.T) {
 	var docs []bson.D
 	for i := range 200 {
 		d := thing(fmt.Sprintf("%04d", i), 2000+i%10, "T")
-		docs = append(docs, append(d, bson.E{Key: "a", Value: bson.A{bson.D{{Key: "b", Value: i}}, 7}}, bson.E{Key: "s", Value: "x"}))
+		docs = append(docs,
+			append(d, bson.E{Key: "a", Value: bson.A{bson.D{{Key: "b", Value: i}}, 7}}, bson.E{Key: "s", Value: "x"}))
 	}
 	s.publish(docs)
 	r := run(t, s, view.Options{Poll: time.Hour})
 	snap := <-r.swaps
 	ask := func(n int) {
-		for _, path := range []string{"u%d", "a.u%d", "a.0.u%d", "a.9%d", "s.u%d", "u%d.v.w", "a.u%d.v", "a.b.u%d", "year.%d"} {
+		for _, path := range []string{"u%d", "a.u%d", "a.0.u%d", "a.9%d", "s.u%d", "u%d.v.w", "a.u%d.v", "a.b.u%d",
+			"year.%d"} {
 			path := fmt.Sprintf(path, n)
 			for json, want := range map[string]int{
 				`{"%s": 1}`: 0, `{"%s": {"$exists": false}}`: 200, `{"%s": {"$regex": "x", "$options": "i"}}`: 0,
@@ -78,7 +81,8 @@ func TestMadeUpPathsTakeNoRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if groups, err := all.Group(t.Context(), path, ""); err != nil || len(groups) != 1 || groups[0].Count != 200 {
+			if groups, err := all.Group(t.Context(), path, ""); err != nil || len(groups) != 1 ||
+				groups[0].Count != 200 {
 				t.Fatalf("groups by %s: %v, %v", path, groups, err)
 			}
 		}

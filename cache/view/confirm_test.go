@@ -18,7 +18,8 @@ func TestConfirmedRows(t *testing.T) {
 	const rows = 5000
 	doc := func(i, shift int) bson.D {
 		author := func(k int) bson.D {
-			return bson.D{{Key: "user", Value: fmt.Sprint("u", (i+k+shift)%7)}, {Key: "aoi", Value: (i*k+shift)%3 == 0}}
+			return bson.D{{Key: "user", Value: fmt.Sprint("u", (i+k+shift)%7)},
+				{Key: "aoi", Value: (i*k+shift)%3 == 0}}
 		}
 		return bson.D{
 			{Key: "_id", Value: int32(i)}, {Key: "year", Value: int32(2000 + i%20)},
@@ -38,7 +39,8 @@ func TestConfirmedRows(t *testing.T) {
 		t.Helper()
 		for _, text := range []string{
 			`{"year":{"$gte":2010},` + elem + `}`, `{` + elem + `}`, `{"year":2003,` + elem + `}`, `{` + elem + `}`,
-			`{"$nor":[{` + elem + `}]}`, `{"$expr":{"$gt":["$year",2011]}}`, `{"year":{"$lt":2015},"$expr":{"$gt":["$year",2011]}}`,
+			`{"$nor":[{` + elem + `}]}`, `{"$expr":{"$gt":["$year",2011]}}`,
+			`{"year":{"$lt":2015},"$expr":{"$gt":["$year",2011]}}`,
 		} {
 			f, err := filter.Parse([]byte(text), filter.Options{})
 			if err != nil {

@@ -118,9 +118,11 @@ func run(t testing.TB, s *store, o view.Options) *running {
 			Fragments: []index.Fragment{
 				{Name: "title", Encode: appendTitle},
 				{Name: "row", Parts: []index.Fragment{
-					{Encode: func(dst []byte, _ bson.Raw) []byte { return append(dst, ',') }}, {Name: "part", Encode: appendTitle},
+					{Encode: func(dst []byte, _ bson.Raw) []byte { return append(dst, ',') }},
+					{Name: "part", Encode: appendTitle},
 				}},
-				{Name: "record", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte { return append(dst, row.String()...) }},
+				{Name: "record", Bulky: true,
+					Encode: func(dst []byte, row bson.Raw) []byte { return append(dst, row.String()...) }},
 			},
 		}}
 	}

@@ -45,8 +45,8 @@ type derivedState struct {
 	err   error
 }
 
-// rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation: a
-// front end that starts from the file counts Age from that.
+// rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation:
+// a front end that starts from the file counts Age from that.
 const rewriteAfter = time.Hour
 
 // readFile reads a view's file before the view is first refreshed. It leaves an unusable file to the next write.
@@ -55,17 +55,18 @@ func (s *Set) readFile(v *view) {
 		return
 	}
 	began := time.Now()
-	h, rows, err := snapfile.Open(snapfile.Path(s.o.Files.Dir, v.def.Name), v.builder.Files, func(h snapfile.Header) error {
-		switch {
-		case h.View != v.def.Name:
-			return fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
-		case h.Store != s.o.Files.Store:
-			return fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
-		case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
-			return fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
-		}
-		return nil
-	})
+	h, rows, err := snapfile.Open(snapfile.Path(s.o.Files.Dir, v.def.Name), v.builder.Files,
+		func(h snapfile.Header) error {
+			switch {
+			case h.View != v.def.Name:
+				return fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
+			case h.Store != s.o.Files.Store:
+				return fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
+			case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
+				return fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
+			}
+			return nil
+		})
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -95,7 +96,8 @@ func (s *Set) readFile(v *view) {
 		file.derived.names = s.readDerived(v, h.ID, table)
 	}
 	v.update(func(s *state) { s.file = file })
-	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
+	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows",
+		len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
@@ -175,7 +177,8 @@ func (s *Set) writeView(v *view, snap *Snapshot, table *index.Table, all bool) {
 		return all || time.Since(tried) >= max(s.o.Files.Every, writeShare*took)
 	}
 	same := snap.meta.Is(known.file.meta) == nil
-	confirmed := known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter // Abs, because a clock may have been set back
+	// Abs, because a clock may have been set back
+	confirmed := known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter
 	if (!same || !confirmed) && due(known.file.tried, known.file.took) {
 		known = s.write(v, snap, table, known)
 	}
@@ -186,7 +189,8 @@ func (s *Set) writeView(v *view, snap *Snapshot, table *index.Table, all bool) {
 	}
 }
 
-// writeDerived writes the file of the values derived from the rows in a view's file. It logs the first failure in a row.
+// writeDerived writes the file of the values derived from the rows in a view's file. It logs the first failure in a
+// row.
 func (s *Set) writeDerived(v *view, snap *Snapshot, table *index.Table, file fileState, names []string) {
 	began := time.Now()
 	h := snapfile.Header{Store: s.o.Files.Store, Meta: file.meta, ID: file.id, Derived: v.def.DerivedRules()}
@@ -211,7 +215,8 @@ func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) st
 	err := snapfile.WriteIntact(snapfile.Path(s.o.Files.Dir, v.def.Name), h, table.Docs(), snap.files.Check)
 	switch {
 	case err == nil:
-		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))
+		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took",
+			time.Since(began))
 	case known.file.err == nil:
 		s.o.Logger.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}

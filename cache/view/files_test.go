@@ -73,7 +73,8 @@ func TestFileServesWhileTheStoreIsAway(t *testing.T) {
 	}
 	r.until(func(st view.Status) bool { return st.Err != nil })
 	st := r.Status()[0]
-	if !st.Stale || st.Meta.Generation != 2 || st.Checked.Before(began.Truncate(time.Millisecond)) || st.Checked.After(ended) {
+	if !st.Stale || st.Meta.Generation != 2 || st.Checked.Before(began.Truncate(time.Millisecond)) ||
+		st.Checked.After(ended) {
 		t.Errorf("status without the store: %+v, want confirmed between %v and %v", st, began, ended)
 	}
 	s.set(func(s *store) { s.err = nil })
@@ -111,7 +112,8 @@ func TestFileSparesTheStore(t *testing.T) {
 		}, 0, 1, []string{"e", "d", "b", "a"}},
 		"too old":      {func(s *store) { s.meta.Generation++; s.pruned = 3 }, 1, 1, []string{"d", "b", "a"}},
 		"another life": {func(s *store) { s.meta.Epoch = "two" }, 1, 0, []string{"d", "b", "a"}},
-		"back in time": {func(s *store) { s.meta.Generation = 1; s.rows = s.rows[:3] }, 0, 0, []string{"d", "b", "a"}},
+		"back in time": {func(s *store) { s.meta.Generation = 1; s.rows = s.rows[:3] }, 0, 0,
+			[]string{"d", "b", "a"}},
 		"back, and confirmed by a run": {func(s *store) {
 			s.meta.Generation, s.meta.Checked, s.rows = 1, time.Now(), s.rows[:3]
 		}, 1, 0, []string{"b", "c", "a"}},
@@ -128,7 +130,8 @@ func TestFileSparesTheStore(t *testing.T) {
 			}
 			l, d := s.calls()
 			if l-loads != tt.loads || d-deltas != tt.deltas {
-				t.Errorf("%d reads of the whole view and %d of deltas; want %d, %d", l-loads, d-deltas, tt.loads, tt.deltas)
+				t.Errorf("%d reads of the whole view and %d of deltas; want %d, %d", l-loads, d-deltas, tt.loads,
+					tt.deltas)
 			}
 		})
 	}
@@ -268,11 +271,13 @@ func TestFileOfIndexes(t *testing.T) {
 				if st := r.Status()[0]; st.IndexPaths != tt.paths {
 					t.Errorf("%d indexes, want %d", st.IndexPaths, tt.paths)
 				}
-				if got, want := ids(t, snap, `{"year":{"$gt":2020},"title":{"$gt":"A"}}`), []string{"d", "b", "e"}; !slices.Equal(got, want) {
+				if got, want := ids(t, snap, `{"year":{"$gt":2020},"title":{"$gt":"A"}}`), []string{"d", "b",
+					"e"}; !slices.Equal(got, want) {
 					t.Errorf("rows %v, want %v", got, want)
 				}
 				s.publish([]bson.D{thing("f", 2024, "F"), thing("b", 2019, "B")})
-				if got, want := ids(t, r.next(), `{"year":{"$gt":2020}}`), []string{"f", "d", "e"}; !slices.Equal(got, want) {
+				if got, want := ids(t, r.next(), `{"year":{"$gt":2020}}`), []string{"f", "d", "e"}; !slices.Equal(got,
+					want) {
 					t.Errorf("rows after a refresh %v, want %v", got, want)
 				}
 			})
@@ -299,7 +304,8 @@ func TestFileSaysWhenItWasConfirmed(t *testing.T) {
 	began, ended := time.Now().Truncate(time.Millisecond), make(chan error)
 	go func() { ended <- s.Run(ctx) }()
 	var h snapfile.Header
-	for h, _, err = snapfile.Read(snapfile.Path(dir, "slow")); err != nil; h, _, err = snapfile.Read(snapfile.Path(dir, "slow")) {
+	for h, _, err = snapfile.Read(snapfile.Path(dir, "slow")); err !=
+		nil; h, _, err = snapfile.Read(snapfile.Path(dir, "slow")) {
 		<-time.After(time.Millisecond)
 	}
 	if h.Confirmed.Before(began) || h.Confirmed.After(time.Now()) {

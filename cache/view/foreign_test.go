@@ -74,9 +74,10 @@ func TestForeignFilterRefused(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2020, "A")})
 	var says error
-	r := run(t, s, view.Options{Poll: time.Hour, Foreign: func(context.Context, string, bson.Raw) iter.Seq2[bson.RawValue, error] {
-		return func(yield func(bson.RawValue, error) bool) { yield(bson.RawValue{}, says) }
-	}})
+	r := run(t, s, view.Options{Poll: time.Hour,
+		Foreign: func(context.Context, string, bson.Raw) iter.Seq2[bson.RawValue, error] {
+			return func(yield func(bson.RawValue, error) bool) { yield(bson.RawValue{}, says) }
+		}})
 	snap := <-r.swaps
 	foreign, err := filter.Parse([]byte(`{"$or": [{"a": 1}, {"$expr": {"$foo": 1}}]}`), filter.Options{Foreign: true})
 	if err != nil {
@@ -85,7 +86,8 @@ func TestForeignFilterRefused(t *testing.T) {
 	says = fmt.Errorf("find in things: %w", rules.Wrongf("", "", "Unrecognized expression '$foo'"))
 	_, err = snap.Select(context.Background(), foreign)
 	var fault *rules.Error
-	if !errors.As(err, &fault) || fault.Param != "json" || fault.Where != "$or.1.$expr.$foo" || !strings.Contains(fault.Reason, "Unrecognized expression '$foo'") {
+	if !errors.As(err, &fault) || fault.Param != "json" || fault.Where != "$or.1.$expr.$foo" ||
+		!strings.Contains(fault.Reason, "Unrecognized expression '$foo'") {
 		t.Errorf("got %v, want json: $or.1.$expr.$foo: … Unrecognized expression", err)
 	}
 	says = fmt.Errorf("find in things: %w", rules.ErrUnavailable)

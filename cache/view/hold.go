@@ -39,22 +39,26 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	before, rows, limit := shown.meta, shown.Len(), v.set.o.MaxShrink
 	follows, _ := meta.Follows(before)
 	h := v.held // forced while the view was held, whatever the clocks of hosts show
-	if follows || meta.Forced.After(before.Published) || h != nil && h.Meta.Epoch == meta.Epoch && meta.Forced.After(h.Meta.Forced) {
+	if follows || meta.Forced.After(before.Published) ||
+		h != nil && h.Meta.Epoch == meta.Epoch && meta.Forced.After(h.Meta.Forced) {
 		return nil
 	}
-	if meta.Epoch == before.Epoch && !meta.Published.After(before.Published) && !meta.Checked.After(before.Published) {
+	if meta.Epoch == before.Epoch && !meta.Published.After(before.Published) &&
+		!meta.Checked.After(before.Published) {
 		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has gone back from generation %d to %d: "+
 			"it was restored from a backup, or lags; the next run decides", before.Generation, meta.Generation)}
 	}
 	if limit > 0 && float64(rows-meta.Rows) > limit*float64(rows) {
-		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has %d rows of it where %d are shown, a loss of more than "+
-			"the permitted %.4g %%: these stay until there are more, or it is forced", meta.Rows, rows, limit*100)}
+		return &HeldError{Meta: meta,
+			reason: fmt.Sprintf("the store has %d rows of it where %d are shown, a loss of more than "+
+				"the permitted %.4g %%: these stay until there are more, or it is forced", meta.Rows, rows,
+				limit*100)}
 	}
 	return nil
 }
 
-// accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many missing
-// rows; if the store loses more before the view can be read, the caller must decide again.
+// accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many
+// missing rows; if the store loses more before the view can be read, the caller must decide again.
 func (v *view) accepts(meta origin.Meta, missing int, inconsistent bool) bool {
 	accepted := v.known().accepted
 	return accepted != nil && meta.Is(accepted.Meta) == nil &&
@@ -64,8 +68,8 @@ func (v *view) accepts(meta origin.Meta, missing int, inconsistent bool) bool {
 // The least time until a view with missing rows is read again, as a multiple of the time that reading takes.
 const readShare = 20
 
-// damaged reports whether rows are missing, or are not those of the meta, so that reading them again is costly and may
-// help.
+// damaged reports whether rows are missing, or are not those of the meta, so that reading them again is costly and
+// may help.
 func (e *HeldError) damaged() bool { return e != nil && (e.Missing > 0 || e.inconsistent) }
 
 // complete returns nil if no row of a meta is missing and the rows are consistent. inconsistent is nil or an
@@ -80,7 +84,8 @@ func (v *view) complete(meta origin.Meta, rows int, inconsistent error, began ti
 		v.set.rowBudget.reserve(v.def.Name, table.RowBytes()) // as it was before reading
 	}
 	h := &HeldError{Meta: meta, Missing: missing, inconsistent: inconsistent != nil}
-	if h.reason = fmt.Sprintf("the store has %d of the %d rows of generation %d: the next run renders the others again",
+	if h.reason = fmt.Sprintf(
+		"the store has %d of the %d rows of generation %d: the next run renders the others again",
 		rows, meta.Rows, meta.Generation); missing == 0 {
 		h.reason = fmt.Sprintf("the store has rows of other generations than %d, or of another view: "+
 			"it was restored or changed by hand; the next run renders them again", meta.Generation)
@@ -106,8 +111,8 @@ func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, 
 // rows takes about a minute. If the publishing process was killed, the generation stays unsettled until the next run.
 const settlePolls = 30
 
-// unsettled returns a HeldError if the generation has stayed unsettled for settlePolls, and nil before. That happens if
-// the leader was killed and no other instance materializes: queries would wait until their deadline.
+// unsettled returns a HeldError if the generation has stayed unsettled for settlePolls, and nil before. That happens
+// if the leader was killed and no other instance materializes: queries would wait until their deadline.
 func (v *view) unsettled(meta origin.Meta) error {
 	if v.unsettledAt.Is(meta) != nil {
 		v.unsettledAt, v.unsettledSince = meta, time.Now()
@@ -133,11 +138,11 @@ func (s *Set) Force(names ...string) (found bool) {
 	return found
 }
 
-// A view whose rows stay in the store can lose them while it is shown: an operator drops a collection or deletes rows.
-// The generation stays the same, so queries would answer from the remaining rows. Therefore every poll compares the
-// store's fingerprint of all views, by one cheap request. If it has changed, each view compares its own fingerprint,
-// and if that has changed too, counts its rows. A changed fingerprint alone proves no loss, because publications also
-// change it. Counting a million rows at every poll would cost the store too much.
+// A view whose rows stay in the store can lose them while it is shown: an operator drops a collection or deletes
+// rows. The generation stays the same, so queries would answer from the remaining rows. Therefore every poll compares
+// the store's fingerprint of all views, by one cheap request. If it has changed, each view compares its own
+// fingerprint, and if that has changed too, counts its rows. A changed fingerprint alone proves no loss, because
+// publications also change it. Counting a million rows at every poll would cost the store too much.
 
 // fingerprints are those of all views and of one, read before that view's rows were last counted: so the next poll
 // finds a loss during the count. They are empty if unknown.
@@ -220,8 +225,8 @@ func (v *view) recounted(shown *Snapshot, rows int, began time.Time) *Snapshot {
 	return v.snapshotInStore(shown.meta, rows, began)
 }
 
-// countStored counts the rows of a view in the store and checks whether they are complete. It returns their number, at
-// most that in the meta. known is false if a generation is being settled, because the count would not be exact.
+// countStored counts the rows of a view in the store and checks whether they are complete. It returns their number,
+// at most that in the meta. known is false if a generation is being settled, because the count would not be exact.
 func (v *view) countStored(ctx context.Context, meta origin.Meta, at fingerprints) (rows int, known bool, err error) {
 	began := time.Now()
 	known, err = v.set.o.Store.Settled(ctx, meta)

@@ -133,7 +133,8 @@ func shows(rows int) func(view.Status) bool {
 // forced records that a run of the view was forced.
 func (p *publisher) forced() {
 	p.t.Helper()
-	if err := p.SetHealth(p.t.Context(), "things", p.lease, origin.Health{Status: origin.HealthOK, Forced: true}); err != nil {
+	if err := p.SetHealth(p.t.Context(), "things", p.lease,
+		origin.Health{Status: origin.HealthOK, Forced: true}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -201,7 +202,8 @@ func TestLostDatabaseIsHeld(t *testing.T) {
 					t.Error("Force is true for a view that the store does not have")
 				}
 				empty.publish("things", 0)
-				st := r.polled(heldFor("the store has 0 rows of it where 10 are shown, a loss of more than the permitted 20 %"))
+				st := r.polled(
+					heldFor("the store has 0 rows of it where 10 are shown, a loss of more than the permitted 20 %"))
 				if st.Rows != 10 || !st.Stale || len(r.numbers()) != 10 || st.Meta.Generation != 1 {
 					t.Errorf("status while the view is held: %+v", st)
 				}
@@ -249,7 +251,8 @@ func TestFirstBuildIsShown(t *testing.T) {
 	if err := pub.Put(t.Context(), []origin.Row{{ID: docs[0].Lookup("_id")}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pub.Commit(t.Context(), 0, ""); err != nil { // the publisher's own checks decide about publications that follow one another
+	if _, err := pub.Commit(t.Context(), 0, ""); err != nil {
+		// the publisher's own checks decide about publications that follow one another
 		t.Fatal(err)
 	}
 	r.polled(shows(0))
@@ -280,7 +283,8 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 				return // queries find out by themselves
 			}
 			p.publish("things", 12, numberedDocs(t, 10, 3)...)
-			if st := r.polled(heldFor("the store has 10 of the 12 rows of generation 3")); st.Rows != 10 || r.numbers()[0] != 2 {
+			if st := r.polled(heldFor("the store has 10 of the 12 rows of generation 3")); st.Rows != 10 ||
+				r.numbers()[0] != 2 {
 				t.Errorf("status without all rows: %+v", st)
 			}
 			p.publish("things", 12, numberedDocs(t, 12, 4)...)
@@ -292,8 +296,8 @@ func TestMissingRowsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestAwaitShown: Shows returns when requests get a generation, or says why they do not. A refresh that began before the
-// call does not count.
+// TestAwaitShown: Shows returns when requests get a generation, or says why they do not. A refresh that began before
+// the call does not count.
 func TestAwaitShown(t *testing.T) {
 	for _, mode := range []view.Mode{view.Memory, view.Store} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -324,7 +328,8 @@ func TestAwaitShown(t *testing.T) {
 			empty.publish("things", 0)
 			e.Store(empty)
 			for _, at := range []origin.Meta{meta(empty), {}} {
-				if err := r.AwaitShown(t.Context(), "things", at); !strings.Contains(fmt.Sprint(err), "the store has 0 rows of it where 10 are shown") {
+				if err := r.AwaitShown(t.Context(), "things", at); !strings.Contains(fmt.Sprint(err),
+					"the store has 0 rows of it where 10 are shown") {
 					t.Errorf("while the view is held: %v", err)
 				}
 			}
@@ -389,7 +394,8 @@ func TestRestoredBackup(t *testing.T) {
 			if seen {
 				e.Store(backup)
 				r.polled(heldFor("gone back from generation 4 to 2"))
-				if err := backup.SetHealth(t.Context(), "things", backup.lease, origin.Health{Status: origin.HealthOK}); err != nil {
+				if err := backup.SetHealth(t.Context(), "things", backup.lease,
+					origin.Health{Status: origin.HealthOK}); err != nil {
 					t.Fatal(err)
 				}
 			} else {

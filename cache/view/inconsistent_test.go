@@ -26,7 +26,8 @@ func (m *mixing) check(meta origin.Meta, err error) error {
 	return err
 }
 
-func (m *mixing) Rows(ctx context.Context, name string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+func (m *mixing) Rows(ctx context.Context, name string, since uint64,
+	fn func(origin.Row) error) (origin.Meta, error) {
 	meta, err := m.publisher.Rows(ctx, name, since, fn)
 	return meta, m.check(meta, err)
 }
@@ -78,7 +79,8 @@ func TestMixedRowsAreNotShown(t *testing.T) {
 			m.publish("things", 5, numberedDocs(t, 5, 1)...)
 			m.mixed.Store(1)
 			s := begun(t,
-				view.Options{Store: m, Mode: mode, Poll: time.Millisecond, Views: []index.Definition{{Name: "things"}}})
+				view.Options{Store: m, Mode: mode, Poll: time.Millisecond,
+					Views: []index.Definition{{Name: "things"}}})
 			becomes(s, heldFor("the store has rows of other generations than 1"))
 			if s.Ready() {
 				t.Error("ready without rows of one generation")

@@ -38,9 +38,9 @@ func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	return orders
 }
 
-// indexStored creates the missing indexes of a view that is shown from the store. It looks again at each generation, by
-// one request: indexes are lost with a collection that was dropped or restored, whose rows the next run makes again.
-// Refreshing does not wait for it: it takes long, and the store answers queries meanwhile.
+// indexStored creates the missing indexes of a view that is shown from the store. It looks again at each generation,
+// by one request: indexes are lost with a collection that was dropped or restored, whose rows the next run makes
+// again. Refreshing does not wait for it: it takes long, and the store answers queries meanwhile.
 func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
 	if _, resident := shown.Resident(); resident || !s.o.Index || !v.indexing.TryLock() {
 		return

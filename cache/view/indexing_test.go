@@ -38,7 +38,8 @@ func (i *indexed) Index(_ context.Context, name string, orders []raw.Sort) error
 // TestIndexesOfStoredViews: a process with write permission has the store index its views at each generation, because
 // indexes may have been lost with their collection, or not been made; a process without it never does.
 func TestIndexesOfStoredViews(t *testing.T) {
-	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
+	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"},
+		Searched: []string{"n"}}}
 	want := "things n true _id false text false"
 	open := func(t *testing.T, fails int) *indexed {
 		p := newPublisher(t)
@@ -76,7 +77,8 @@ func TestIndexesOfStoredViews(t *testing.T) {
 	})
 	t.Run("once", func(t *testing.T) {
 		store := open(t, 0)
-		if err := view.Index(t.Context(), store, slices.Concat(defs, []index.Definition{{Name: "others"}})); err != nil {
+		if err := view.Index(t.Context(), store, slices.Concat(defs, []index.Definition{{Name: "others"}})); err !=
+			nil {
 			t.Fatal(err)
 		}
 		if got := <-store.asked; got != want || len(store.asked) > 0 {

@@ -104,14 +104,15 @@ func TestHeirsAreTheLastUsed(t *testing.T) {
 	})
 }
 
-// TestSearchedPathsAreReady: the first snapshot, once it is warm, and all later ones have the index and the texts of a
-// searched path.
+// TestSearchedPathsAreReady: the first snapshot, once it is warm, and all later ones have the index and the texts of
+// a searched path.
 func TestSearchedPathsAreReady(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2000, "Ärger"), thing("b", 2000, "Bär")})
 	warm := make(chan struct{})
 	r := run(t, s, view.Options{
-		Poll: time.Hour, Views: []index.Definition{{Name: "things", Searched: []string{"title"}}}, OnLoaded: func() { close(warm) },
+		Poll: time.Hour, Views: []index.Definition{{Name: "things", Searched: []string{"title"}}},
+		OnLoaded: func() { close(warm) },
 	})
 	snap := <-r.swaps
 	<-warm

@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// loader collects the rows of a view, or changes of them. A goroutine meanwhile strips them and moves them into mapped
-// files, so that few are in memory at once. Its owner calls wait in the end.
+// loader collects the rows of a view, or changes of them. A goroutine meanwhile strips them and moves them into
+// mapped files, so that few are in memory at once. Its owner calls wait in the end.
 type loader struct {
 	view     *view
 	batches  [][]bson.Raw     // stripped and moved, or about to be

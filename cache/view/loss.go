@@ -10,8 +10,8 @@ import (
 // loss records whether rows of a snapshot are missing in the store. Requests to the snapshot read it.
 type loss struct {
 	// reason is the error of queries, a rules.ErrUnavailable; nil if no rows are missing. It is never reset: when the
-	// rows are back, the view shows a snapshot of another edition, so that the cache finds no answers made from too few
-	// rows.
+	// rows are back, the view shows a snapshot of another edition, so that the cache finds no answers made from too
+	// few rows.
 	reason atomic.Pointer[rules.Error]
 	// complete is when the last check began that found all rows, in nanoseconds since processStart.
 	complete atomic.Int64

@@ -15,7 +15,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// losing is a store that loses rows while it is used: it counts fewer, and its fingerprints change. It counts requests.
+// losing is a store that loses rows while it is used: it counts fewer, and its fingerprints change. It counts
+// requests.
 type losing struct {
 	*publisher
 
@@ -94,10 +95,10 @@ func (r *running) become(is func(view.Status) bool) {
 	}
 }
 
-// confirmed waits until a poll that began after the call has confirmed the view. The goroutine that refreshes the view
-// handles a poll some time after it has read the store, or leaves it out if there is a later one. So what counts is how
-// often the view was confirmed. The first three times may be due to polls that began before the call: when it was made,
-// one was being handled, another waited for that, and a third was reading the store.
+// confirmed waits until a poll that began after the call has confirmed the view. The goroutine that refreshes the
+// view handles a poll some time after it has read the store, or leaves it out if there is a later one. So what counts
+// is how often the view was confirmed. The first three times may be due to polls that began before the call: when it
+// was made, one was being handled, another waited for that, and a third was reading the store.
 func (r *running) confirmed() {
 	for range 4 {
 		before := r.Status()[0].Checked
@@ -182,8 +183,8 @@ func (r *running) snapshot() *view.Snapshot {
 	return snap
 }
 
-// TestIdlePolls: a poll of a set at rest reads all metas once, and the fingerprint of all views once if rows are in the
-// store. It counts rows only if the fingerprints of all views and of the view have changed.
+// TestIdlePolls: a poll of a set at rest reads all metas once, and the fingerprint of all views once if rows are in
+// the store. It counts rows only if the fingerprints of all views and of the view have changed.
 func TestIdlePolls(t *testing.T) {
 	for _, mode := range []view.Mode{view.Memory, view.Store} {
 		t.Run(string(mode), func(t *testing.T) {

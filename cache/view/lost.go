@@ -12,8 +12,8 @@ import (
 )
 
 // Rows lie in mapped files, of which the snapshot file has a name: another program may cut it or write into it, and a
-// disk may fail to return what is in it. Then the snapshot is lost. Requests wait while the view is read again from the
-// store, or fail with rules.ErrUnavailable if it cannot be read. No answer of the lost snapshot is used any more,
+// disk may fail to return what is in it. Then the snapshot is lost. Requests wait while the view is read again from
+// the store, or fail with rules.ErrUnavailable if it cannot be read. No answer of the lost snapshot is used any more,
 // because the next one has another edition.
 
 // newFiles returns where the rows of a view are mapped from now on, or nil if they stay in memory.
@@ -71,8 +71,8 @@ func (s *Snapshot) movedBy(lost error) error {
 	return &MovedError{View: s.meta.View, From: s.meta, Lost: lost}
 }
 
-// Moved returns a MovedError if the rows were lost while work on them failed, because that is then the cause. Otherwise
-// it returns the error of the work.
+// Moved returns a MovedError if the rows were lost while work on them failed, because that is then the cause.
+// Otherwise it returns the error of the work.
 func (s *Snapshot) Moved(err error) error {
 	if err == nil {
 		return nil
@@ -80,8 +80,8 @@ func (s *Snapshot) Moved(err error) error {
 	return cmp.Or(s.Intact(), err)
 }
 
-// contain calls work that reads the rows outside of a request. If the work panics because they are lost, it returns an
-// error.
+// contain calls work that reads the rows outside of a request. If the work panics because they are lost, it returns
+// an error.
 func (s *Snapshot) contain(work func()) error { return contain(s.Intact, work) }
 
 // contain calls work. If the work panics while rows are lost, it returns that error. Another panic goes on.

@@ -85,14 +85,17 @@ func TestSnapshotFileSpoiled(t *testing.T) {
 		spoil func(t *testing.T, path string)
 		read  func(t *testing.T) func(*view.Snapshot) []byte // nil: nothing is read before the next poll
 	}{
-		"cut":                       {"things", func(t *testing.T, path string) { cut(t, path, 100_000) }, rows},
-		"emptied":                   {"things", func(t *testing.T, path string) { cut(t, path, 0) }, rows},
-		"overwritten":               {"things", func(t *testing.T, path string) { overwrite(t, path, 5000) }, rows},
-		"overwritten, cut, no time": {"things", func(t *testing.T, path string) { overwrite(t, path, 5000); cut(t, path, 1<<20) }, rows},
-		"indexes cut":               {"things.indexes", func(t *testing.T, path string) { cut(t, path, 100_000) }, titles},
-		"indexes overwritten":       {"things.indexes", func(t *testing.T, path string) { overwrite(t, path, 5000) }, titles},
-		"found by the poll":         {"things", func(t *testing.T, path string) { overwrite(t, path, 5000) }, nil},
-		"cut, found by the poll":    {"things", func(t *testing.T, path string) { cut(t, path, 0) }, nil},
+		"cut":         {"things", func(t *testing.T, path string) { cut(t, path, 100_000) }, rows},
+		"emptied":     {"things", func(t *testing.T, path string) { cut(t, path, 0) }, rows},
+		"overwritten": {"things", func(t *testing.T, path string) { overwrite(t, path, 5000) }, rows},
+		"overwritten, cut, no time": {"things",
+			func(t *testing.T, path string) { overwrite(t, path, 5000); cut(t, path, 1<<20) }, rows},
+		"indexes cut": {"things.indexes", func(t *testing.T, path string) { cut(t, path, 100_000) },
+			titles},
+		"indexes overwritten": {"things.indexes", func(t *testing.T, path string) { overwrite(t, path, 5000) },
+			titles},
+		"found by the poll":      {"things", func(t *testing.T, path string) { overwrite(t, path, 5000) }, nil},
+		"cut, found by the poll": {"things", func(t *testing.T, path string) { cut(t, path, 0) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, s := t.TempDir(), newStore()
@@ -130,11 +133,13 @@ func TestSnapshotFileSpoiled(t *testing.T) {
 					t.Error("altered rows were used")
 				}
 				next := <-r.swaps
-				if err := r.Newer(t.Context(), &view.MovedError{View: "things", From: snap.Meta(), Lost: errors.New("spoiled")}); err != nil {
+				if err := r.Newer(t.Context(),
+					&view.MovedError{View: "things", From: snap.Meta(), Lost: errors.New("spoiled")}); err != nil {
 					t.Fatal(err)
 				}
 				shown, err := r.Snapshot("things")
-				if err != nil || shown != next || shown.Meta().Generation != snap.Meta().Generation || shown.Edition() == snap.Edition() {
+				if err != nil || shown != next || shown.Meta().Generation != snap.Meta().Generation ||
+					shown.Edition() == snap.Edition() {
 					t.Errorf("shown %v, %v, edition %s", shown == next, err, shown.Edition())
 				}
 				if got, err := request(shown, read); err != nil || !bytes.Equal(got, want) {
@@ -152,7 +157,8 @@ func TestSnapshotFileSpoiled(t *testing.T) {
 			}
 			s.set(func(s *store) { s.err = errAway })
 			t.Run("start again", func(t *testing.T) { // the file was replaced at the end
-				if got, err := request(<-run(t, s, o).swaps, rows(t)); err != nil || len(got) < 3<<20 || bytes.Contains(got, []byte("?")) {
+				if got, err := request(<-run(t, s, o).swaps, rows(t)); err != nil || len(got) < 3<<20 ||
+					bytes.Contains(got, []byte("?")) {
 					t.Errorf("%d bytes, %v", len(got), err)
 				}
 			})
@@ -187,8 +193,8 @@ func TestSnapshotFileTouched(t *testing.T) {
 	}
 }
 
-// TestSnapshotFileSpoiledWithoutStore: lost rows are not shown while the view cannot be read again, and a file of them
-// is not written.
+// TestSnapshotFileSpoiledWithoutStore: lost rows are not shown while the view cannot be read again, and a file of
+// them is not written.
 func TestSnapshotFileSpoiledWithoutStore(t *testing.T) {
 	dir, s := t.TempDir(), newStore()
 	mapping(t, dir)
@@ -277,7 +283,8 @@ func TestMappedRowsUnreadable(t *testing.T) {
 			s.publish(longThings(0, changed, "Second "))
 			next := r.next()
 			want := content(t, <-run(t, s, view.Options{Poll: time.Hour}).swaps)
-			if got, err := request(next, func(snap *view.Snapshot) []byte { return content(t, snap) }); err != nil || !bytes.Equal(got, want) {
+			if got, err := request(next, func(snap *view.Snapshot) []byte { return content(t, snap) }); err != nil ||
+				!bytes.Equal(got, want) {
 				t.Errorf("%v, the same: %t", err, bytes.Equal(got, want))
 			}
 			if n := r.Status()[0].Lost; n != 1 {

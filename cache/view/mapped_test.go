@@ -107,7 +107,8 @@ func TestRowsStayInMemory(t *testing.T) {
 		s.publish(longThings(0, 3000, "First "))
 		var log bytes.Buffer
 		want := content(t, <-run(t, s, view.Options{Poll: time.Hour}).swaps)
-		r := run(t, s, view.Options{Poll: time.Hour, RowFiles: files, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r := run(t, s,
+			view.Options{Poll: time.Hour, RowFiles: files, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if snap := <-r.swaps; !bytes.Equal(content(t, snap), want) || r.Status()[0].MappedBytes > 0 {
 			t.Errorf("%s: other rows", name)
 		}

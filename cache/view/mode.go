@@ -30,8 +30,8 @@ const (
 
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// rowBudget is the memory for the rows of all views. A view either reserves the memory that its rows need, or reserves
-// nothing and stays in the store.
+// rowBudget is the memory for the rows of all views. A view either reserves the memory that its rows need, or
+// reserves nothing and stays in the store.
 type rowBudget struct {
 	limit int64 // 0 means no limit
 
@@ -39,7 +39,8 @@ type rowBudget struct {
 	reserved map[string]int64
 }
 
-// reserve replaces a view's reservation. If it would exceed the limit, it returns false, and the view has none any more.
+// reserve replaces a view's reservation. If it would exceed the limit, it returns false, and the view has none any
+// more.
 func (r *rowBudget) reserve(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
@@ -153,7 +154,8 @@ func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, er
 	return v.showStored(ctx, meta)
 }
 
-// loadInTurn loads views one after the other, the smallest first, so that the budget holds as many of them as possible.
+// loadInTurn loads views one after the other, the smallest first, so that the budget holds as many of them as
+// possible.
 func (s *Set) loadInTurn(ctx context.Context) {
 	rows := map[string]int{}
 	metas, _ := s.o.Store.Metas(ctx) // each view reports the error

@@ -26,12 +26,13 @@ type view struct {
 	rowBytes atomic.Int64  // bytes of the rows that are, or are about to be, in memory
 	losses   atomic.Uint64 // how often rows in mapped files were lost
 	// Only the refreshing goroutine uses these:
-	fromFile  *Snapshot  // a snapshot from a file, not shown before the first refresh; nil if there is none
-	refreshed bool       // the view was refreshed at least once
-	stripped  bool       // a row in memory lacks fields, or has lacked some
-	editions  int        // how often rows were lost
-	held      *HeldError // why the store's generation is not shown; nil if it is shown, or the store has never answered
-	retry     time.Time  // when to read, or count, a view with missing rows again
+	fromFile  *Snapshot // a snapshot from a file, not shown before the first refresh; nil if there is none
+	refreshed bool      // the view was refreshed at least once
+	stripped  bool      // a row in memory lacks fields, or has lacked some
+	editions  int       // how often rows were lost
+	// why the store's generation is not shown; nil if it is shown, or the store has never answered
+	held  *HeldError
+	retry time.Time // when to read, or count, a view with missing rows again
 	// the last generation that was found unsettled, and when it was first found so
 	unsettledAt    origin.Meta
 	unsettledSince time.Time
@@ -72,7 +73,8 @@ type pollResult struct {
 	read   bool // meta and err are set
 	meta   origin.Meta
 	err    error
-	// all is the store's fingerprint of all views; "" if no view has rows in the store. allErr says why it is unknown.
+	// all is the store's fingerprint of all views; "" if no view has rows in the store. allErr says why it is
+	// unknown.
 	all    string
 	allErr error
 }
@@ -91,8 +93,9 @@ func (s *Set) pollLoop(ctx context.Context) {
 	}
 }
 
-// poll reads the metas of all views by one request, and passes each view its own. One request for each view would cost
-// the store more, and there may be many idle front ends. poll does not wait for the views, because one may be loading.
+// poll reads the metas of all views by one request, and passes each view its own. One request for each view would
+// cost the store more, and there may be many idle front ends. poll does not wait for the views, because one may be
+// loading.
 func (s *Set) poll(ctx context.Context) {
 	began, next := time.Now(), make([]pollResult, len(s.views))
 	for i, v := range s.views {
@@ -144,9 +147,9 @@ func (v *view) begin(p pollResult) pollResult {
 	return p
 }
 
-// outdated reports whether the result of a poll is too old: a refresh that began later has ended, or the view has shown
-// another snapshot since the poll began. With the older meta it would seem that the store had gone back to an earlier
-// generation.
+// outdated reports whether the result of a poll is too old: a refresh that began later has ended, or the view has
+// shown another snapshot since the poll began. With the older meta it would seem that the store had gone back to an
+// earlier generation.
 func (v *view) outdated(p pollResult) bool { return p.number <= v.known().outdatedUpTo }
 
 // end records the outcome of a refresh, and returns the error of the one before.
@@ -268,14 +271,16 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 	return v.swap(ctx, v.snapshotOf(meta, v.builder.Load(docs)), nil), nil
 }
 
-// delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all changes.
+// delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all
+// changes.
 func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	l := &loader{view: v}
 	defer l.wait()
 	var changes []index.Change
 	meta, err := v.read(ctx, shown.meta.Generation, func(i int, row origin.Row) error {
 		if i == len(changes) {
-			changes = append(changes, index.Change{ID: raw.Clone(row.ID)}) // a copy, which does not keep the row in memory
+			// a copy, which does not keep the row in memory
+			changes = append(changes, index.Change{ID: raw.Clone(row.ID)})
 		}
 		l.put(i, row.Doc)
 		return nil
@@ -306,8 +311,8 @@ func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	return v.swap(ctx, v.snapshotOf(meta, next), changes), nil
 }
 
-// read calls put with each row after a generation and with the number of its id, counted from 0. If an id comes several
-// times, the last version counts.
+// read calls put with each row after a generation and with the number of its id, counted from 0. If an id comes
+// several times, the last version counts.
 func (v *view) read(ctx context.Context, since uint64, put func(i int, row origin.Row) error) (origin.Meta, error) {
 	numbers := make(map[string]int) // by id
 	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
@@ -325,7 +330,8 @@ func (v *view) read(ctx context.Context, since uint64, put func(i int, row origi
 	return meta, nil
 }
 
-// swap warms and prepares the next snapshot, then shows it. changes are as for a Preparer. Until then the previous snapshot answers requests.
+// swap warms and prepares the next snapshot, then shows it. changes are as for a Preparer. Until then the previous
+// snapshot answers requests.
 func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change) *Snapshot {
 	next.loaded = time.Now()
 	before := v.table()

@@ -222,7 +222,8 @@ func TestBulkyFragmentsAreBounded(t *testing.T) {
 		name   string
 		budget int64
 		want   bool
-	}{{"default", 0, true}, {"none", -1, false}, {"all but none beside", 100 << 10, true}, {"a part", 24 << 10, false}}
+	}{{"default", 0, true}, {"none", -1, false}, {"all but none beside", 100 << 10, true},
+		{"a part", 24 << 10, false}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStore()

@@ -28,21 +28,25 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 5))
 	one := func(of ...any) any { return of[dice.IntN(len(of))] }
 	var docs []bson.Raw
-	def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: func(row bson.Raw, add func(string, bool)) {
-		for _, field := range []string{"title", "venue"} {
-			if text, ok := row.Lookup(field).StringValueOK(); ok {
-				add(text, field == "title")
+	def := index.Definition{Name: "things", Order: orderOf(t, "year", true),
+		Words: func(row bson.Raw, add func(string, bool)) {
+			for _, field := range []string{"title", "venue"} {
+				if text, ok := row.Lookup(field).StringValueOK(); ok {
+					add(text, field == "title")
+				}
 			}
-		}
-	}}
+		}}
 	for i := range 200 {
 		doc := bson.D{
-			{Key: "_id", Value: fmt.Sprintf("%03d", i)}, {Key: "year", Value: one(int32(2020), int64(2020), 2021.0, "2020", nil)},
+			{Key: "_id", Value: fmt.Sprintf("%03d", i)},
+			{Key: "year", Value: one(int32(2020), int64(2020), 2021.0, "2020", nil)},
 			{Key: "title", Value: one("Moths and lamps", "Of Müller's moth", "lamp", "<i>Moth</i>", int32(1))},
 			{Key: "venue", Value: one("Moth Letters", "Letters", "Mueller Lectures", bson.A{})},
-			{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: one("A", "B", nil)}}, bson.D{{Key: "id", Value: one("A", bson.A{"B", "C"})}}}},
+			{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: one("A", "B", nil)}},
+				bson.D{{Key: "id", Value: one("A", bson.A{"B", "C"})}}}},
 		}
-		words := bson.D{{Key: "words", Value: def.WordsOf(mustRaw(doc))}} // in the row, because the embedded store has no other place for words
+		// in the row, because the embedded store has no other place for words
+		words := bson.D{{Key: "words", Value: def.WordsOf(mustRaw(doc))}}
 		docs = append(docs, mustRaw(append(doc, bson.E{Key: "_view", Value: words})))
 	}
 	p.publish("things", len(docs), docs...)
@@ -81,8 +85,11 @@ func TestSearchWhereverRowsAre(t *testing.T) {
 // rules, and from rows without hidden fields.
 func TestWordsOfTheStore(t *testing.T) {
 	p := newPublisher(t)
-	p.publish("things", 1, mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: "here"}, {Key: "_view", Value: bson.D{{Key: "words", Value: bson.A{"stored"}}}}}))
-	def := index.Definition{Name: "things", Words: func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) }}
+	p.publish("things", 1,
+		mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "title", Value: "here"},
+			{Key: "_view", Value: bson.D{{Key: "words", Value: bson.A{"stored"}}}}}))
+	def := index.Definition{Name: "things",
+		Words: func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) }}
 	found := func(snap *view.Snapshot, term string) int {
 		t.Helper()
 		selected, err := snap.Select(t.Context(), filter.All())
@@ -116,7 +123,8 @@ func TestWordsOfTheStore(t *testing.T) {
 		if c.whole {
 			snap = snap.Whole()
 		}
-		if stored, here := found(snap, "stored") == 1, found(snap, "here") == 1; stored != c.stored || here == c.stored {
+		if stored, here := found(snap, "stored") == 1, found(snap, "here") == 1; stored != c.stored ||
+			here == c.stored {
 			t.Errorf("%s: found by the store's word %t, by the row's %t", c.name, stored, here)
 		}
 	}
@@ -134,7 +142,8 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := filter.Parse([]byte(`{"$or":[{"year":2021},{"venue":{"$regex":"^moth","$options":"i"}}]}`), filter.Options{})
+	f, err := filter.Parse([]byte(`{"$or":[{"year":2021},{"venue":{"$regex":"^moth","$options":"i"}}]}`),
+		filter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,14 +156,17 @@ func searched(t *testing.T, selected view.Selection, terms []string) string {
 		narrowFirst, err = narrowFirst.Search(t.Context(), terms)
 	}
 	if err != nil || narrowFirst.Count() != narrow.Count() {
-		t.Errorf("%q: %d rows narrowed after the search, %d before, %v", terms, narrow.Count(), narrowFirst.Count(), err)
+		t.Errorf("%q: %d rows narrowed after the search, %d before, %v", terms, narrow.Count(), narrowFirst.Count(),
+			err)
 	}
 	known, err := found.Narrow(t.Context(), f, narrow.Count())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ranked := found.ByRelevance()
-	for _, sel := range []view.Selection{found, again, again.ByRelevance(), narrow, narrow.ByRelevance(), known, known.ByRelevance(), narrowFirst.ByRelevance(), ranked.By(orderOf(t, "title", false)), selected.ByRelevance()} {
+	for _, sel := range []view.Selection{found, again, again.ByRelevance(), narrow, narrow.ByRelevance(), known,
+		known.ByRelevance(), narrowFirst.ByRelevance(), ranked.By(orderOf(t, "title", false)),
+		selected.ByRelevance()} {
 		rows, err := listed(sel, 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +214,8 @@ func (c *counting) Count(ctx context.Context, at origin.Meta, f bson.Raw) (int, 
 	return c.publisher.Count(ctx, at, f)
 }
 
-func (c *counting) Distinct(ctx context.Context, at origin.Meta, f bson.Raw, fields []string, fn func(bson.Raw, int) error) error {
+func (c *counting) Distinct(ctx context.Context, at origin.Meta, f bson.Raw, fields []string,
+	fn func(bson.Raw, int) error) error {
 	c.groups.Add(1)
 	return c.publisher.Distinct(ctx, at, f, fields, fn)
 }
@@ -231,7 +244,8 @@ func TestStoreIsAskedOnce(t *testing.T) {
 	some := filter.Compared("_id", filter.Gte, "")
 	first := ask("_id", some)
 	if again := ask("_id", some); again != first || p.counts.Load() != 1 || p.groups.Load() != 1 {
-		t.Errorf("%s, then %s: %d counts, %d groupings, want 1 of each", first, again, p.counts.Load(), p.groups.Load())
+		t.Errorf("%s, then %s: %d counts, %d groupings, want 1 of each", first, again, p.counts.Load(),
+			p.groups.Load())
 	}
 	ask("n", some)
 	ask("_id", filter.Compared("_id", filter.Gte, "a"))

@@ -37,13 +37,13 @@ type Options struct {
 	RowBudget int64
 	// Index creates the indexes that queries on views in the store need, in a writable Store.
 	Index bool
-	// MaxShrink is the share of a view's rows, 0 to 1, that may disappear when the view was made anew or its store was
-	// restored; otherwise it is held. If 0, any number may disappear.
+	// MaxShrink is the share of a view's rows, 0 to 1, that may disappear when the view was made anew or its store
+	// was restored; otherwise it is held. If 0, any number may disappear.
 	MaxShrink float64
 	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
-	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB. If a quarter of the rows' bytes is more,
-	// that bounds them, but at most MostIndexes.
+	// IndexBudget bounds the bytes of the indexes of all views; 0 means 256 MiB. If a quarter of the rows' bytes is
+	// more, that bounds them, but at most MostIndexes.
 	IndexBudget, MostIndexes int64
 	// BulkBudget bounds the bytes of bulky fragments of all views; 0 means 128 MiB, a negative value none.
 	BulkBudget int64
@@ -83,9 +83,9 @@ type Set struct {
 	unindexed  bool           // indexing has failed, and this was logged
 }
 
-// Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. The function
-// that it may return is called as soon as the snapshot is shown. The view waits for both. changes are those since the
-// snapshot before, of which the rows may be read until the function ends; nil if the view was read whole.
+// Preparer is called with a snapshot that is about to be shown, by the goroutine that refreshes its view. The
+// function that it may return is called as soon as the snapshot is shown. The view waits for both. changes are those
+// since the snapshot before, of which the rows may be read until the function ends; nil if the view was read whole.
 type Preparer func(ctx context.Context, next *Snapshot, changes []index.Change) (shown func())
 
 // Prepare sets the preparer of snapshots, which replaces the previous one.
@@ -226,7 +226,8 @@ func (s *Set) refresh(ctx context.Context, v *view, p pollResult) {
 	case err != nil && before == nil:
 		s.o.Logger.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
-		s.o.Logger.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first failure was logged as a warning
+		// the first failure was logged as a warning
+		s.o.Logger.Debug("view not refreshed", "view", v.def.Name, "error", err)
 	}
 }
 
@@ -240,8 +241,8 @@ func (s *Set) Notify(name string) {
 	}
 }
 
-// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it is not loaded, or a MovedError while it is
-// read again because its rows were lost. Call it once per request.
+// Snapshot returns the view's current snapshot, or rules.ErrUnavailable if it is not loaded, or a MovedError while it
+// is read again because its rows were lost. Call it once per request.
 func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	v := s.view(name)
 	if v == nil {
@@ -256,8 +257,8 @@ func (s *Set) Snapshot(name string) (*Snapshot, error) {
 	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
 }
 
-// CurrentMeta returns the meta and the number of rows of the view's current snapshot. Both are zero if the view is not
-// loaded.
+// CurrentMeta returns the meta and the number of rows of the view's current snapshot. Both are zero if the view is
+// not loaded.
 func (s *Set) CurrentMeta(name string) (at origin.Meta, rows int) {
 	if v := s.view(name); v != nil {
 		if snap := v.current.Load(); snap != nil {
@@ -311,15 +312,16 @@ func (s *Set) WaitLoaded(ctx context.Context) {
 
 // Status is the state of a view.
 type Status struct {
-	View          string
-	Mode          Mode        // where its rows are: Memory or Store; empty before the view is loaded
-	Meta          origin.Meta // meta of the snapshot, but Checked and Health are the newest
-	Loaded        time.Time   // when the snapshot was made
-	Checked       time.Time   // when the store last answered
-	Err           error       // error of the last refresh
-	Stale         bool        // the view is served although the store did not confirm it in time
-	Rows          int
-	Held          error     // why the view does not show the store's generation; nil if it does, or the store does not answer
+	View    string
+	Mode    Mode        // where its rows are: Memory or Store; empty before the view is loaded
+	Meta    origin.Meta // meta of the snapshot, but Checked and Health are the newest
+	Loaded  time.Time   // when the snapshot was made
+	Checked time.Time   // when the store last answered
+	Err     error       // error of the last refresh
+	Stale   bool        // the view is served although the store did not confirm it in time
+	Rows    int
+	// why the view does not show the store's generation; nil if it does, or the store does not answer
+	Held          error
 	Missing       int       // rows that the store counts but cannot return undamaged
 	FileConfirmed time.Time // when the store confirmed the snapshot in the view's file; zero if there is no file
 	FileErr       error     // why the last write of the file failed, or nil
@@ -328,7 +330,8 @@ type Status struct {
 	IndexBytes    int64
 	Lost          uint64 // how often mapped rows were altered or could not be read, so that the view was read again
 	RowBytes      int64
-	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in use.
+	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in
+	// use.
 	MappedBytes int64
 }
 

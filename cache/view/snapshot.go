@@ -14,15 +14,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared: callers must not change
-// what it returns.
+// Snapshot is a view at one generation, in memory or in the store. It is immutable and shared: callers must not
+// change what it returns.
 type Snapshot struct {
 	rows
 	meta   origin.Meta
 	loaded time.Time
 	whole  *storedRows   // the rows with all fields; nil if no fields were stripped
 	files  *mapped.Files // in which the rows may lie; nil if they do not
-	// edition is the epoch, and how often the rows were read again because their files were altered or could not be read.
+	// edition is the epoch, and how often the rows were read again because their files were altered or could not be
+	// read.
 	edition string
 }
 
@@ -52,7 +53,8 @@ func (s *Snapshot) Whole() *Snapshot {
 	return &Snapshot{rows: s.whole, meta: s.meta, loaded: s.loaded, edition: s.edition}
 }
 
-// Edition tells snapshots of the same generation apart, of which one was altered in its files. It begins with the epoch.
+// Edition tells snapshots of the same generation apart, of which one was altered in its files. It begins with the
+// epoch.
 func (s *Snapshot) Edition() string { return s.edition }
 
 // Resident returns the rows in memory, or false if they are in the store.
@@ -79,9 +81,9 @@ func (s *Snapshot) incomplete() error {
 	return nil
 }
 
-// CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been missing
-// when an answer was made: since then no check has found all rows. For an answer that is yet to be made, the time is
-// zero.
+// CheckAnswer returns rules.ErrUnavailable if rows of the snapshot are missing in the store, and may have been
+// missing when an answer was made: since then no check has found all rows. For an answer that is yet to be made, the
+// time is zero.
 func (s *Snapshot) CheckAnswer(made time.Time) error {
 	err := s.incomplete()
 	if err != nil && !made.IsZero() && int64(made.Sub(processStart)) <= s.stored().loss.complete.Load() {
@@ -95,8 +97,8 @@ type Selection interface {
 	// Count returns the number of rows.
 	Count() int
 	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means all. They come in the view's
-	// order, or in the order of By. Rows looks at the context's turn before each row, and while it skips rows. The error,
-	// which ends the rows, is the context's or the store's.
+	// order, or in the order of By. Rows looks at the context's turn before each row, and while it skips rows. The
+	// error, which ends the rows, is the context's or the store's.
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Subset.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
@@ -110,12 +112,14 @@ type Selection interface {
 	Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group, error)
 	// By returns the selection in an order, ties by _id; nil means the view's own order.
 	By(order raw.Sort) Selection
-	// ByRelevance sorts the selection of Search by how many terms rows have in their titles, ties in the view's order.
+	// ByRelevance sorts the selection of Search by how many terms rows have in their titles, ties in the view's
+	// order.
 	ByRelevance() Selection
-	// Only returns the selection for a caller that needs, and a store that reads, only _id and these top-level fields.
+	// Only returns the selection for a caller that needs, and a store that reads, only _id and these top-level
+	// fields.
 	Only(fields ...string) Selection
-	// Prepared prepares the fragments with a name if they are bulky, and returns a function that yields them. It returns
-	// nil if the rows are in the store, or there is no room.
+	// Prepared prepares the fragments with a name if they are bulky, and returns a function that yields them. It
+	// returns nil if the rows are in the store, or there is no room.
 	Prepared(ctx context.Context, fragment string) (Runs, error)
 }
 

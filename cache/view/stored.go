@@ -38,8 +38,8 @@ func (e *MovedError) Error() string {
 
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
-// rowQueries has the methods of origin.Queries by which requests read stored rows. Package circuit admits these, and no
-// other methods of a store that read rows of a view, through its admission queue.
+// rowQueries has the methods of origin.Queries by which requests read stored rows. Package circuit admits these, and
+// no other methods of a store that read rows of a view, through its admission queue.
 type rowQueries interface {
 	Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error]
 	Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error)

@@ -27,7 +27,9 @@ func having(query bson.Raw, searches [][]string) bson.Raw {
 			case i < len(terms)-1:
 				all = append(all, bson.D{{Key: origin.WordsPath, Value: term}})
 			default:
-				all = append(all, bson.D{{Key: origin.WordsPath, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(term)}}}})
+				all = append(all,
+					bson.D{{Key: origin.WordsPath,
+						Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(term)}}}})
 			}
 		}
 	}
@@ -65,7 +67,8 @@ func (s *storedSelection) having(terms []string) (*storedSelection, error) {
 }
 
 // search selects rows by a filter and by the terms of each search, by one count unless that is known.
-func (s *storedRows) search(ctx context.Context, f *filter.Filter, searches [][]string, count int) (Selection, error) {
+func (s *storedRows) search(ctx context.Context, f *filter.Filter, searches [][]string,
+	count int) (Selection, error) {
 	sel, err := s.selection(ctx, f)
 	for i := 0; i < len(searches) && err == nil; i++ {
 		if len(searches[i]) > 0 {
@@ -195,7 +198,8 @@ func (s *storedSelection) documents(
 // mostRanked is the most rows that best keeps.
 const mostRanked = 500
 
-// best yields a page by relevance, of the first end rows, by one query. It keeps the best ones while it reads all rows.
+// best yields a page by relevance, of the first end rows, by one query. It keeps the best ones while it reads all
+// rows.
 func (s *storedSelection) best(ctx context.Context, offset, end int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		levels, kept, level := make([][]bson.Raw, len(s.newLevels())), 0, 0
@@ -260,7 +264,8 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
-func (s *storedSelection) Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group, error) {
+func (s *storedSelection) Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group,
+	error) {
 	if s.size == 0 { // only the paths are checked
 		return index.FacetsDocs(ctx, func(func(bson.Raw, int)) error { return nil }, asked)
 	}

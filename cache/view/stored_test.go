@@ -81,7 +81,8 @@ func numberedDocs(t *testing.T, n, generation int) []bson.Raw {
 	docs := make([]bson.Raw, n)
 	for i := range docs {
 		raw, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: fmt.Sprintf("id%04d", i)}, {Key: "n", Value: generation}, {Key: "text", Value: strings.Repeat("x", 100)},
+			{Key: "_id", Value: fmt.Sprintf("id%04d", i)}, {Key: "n", Value: generation},
+			{Key: "text", Value: strings.Repeat("x", 100)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +177,8 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 			continue
 		}
 		if got.count != want.count || !slices.Equal(got.rows, want.rows) || got.groups != want.groups {
-			t.Fatalf("%s by %v from %d, %d rows:\nin memory %d %q %s\nin the store %d %q %s", spelled, order, offset, limit,
+			t.Fatalf("%s by %v from %d, %d rows:\nin memory %d %q %s\nin the store %d %q %s", spelled, order, offset,
+				limit,
 				want.count, want.rows, want.groups, got.count, got.rows, got.groups)
 		}
 		matched += want.count
@@ -200,7 +202,8 @@ func TestForeignFiltersInTheStore(t *testing.T) {
 			}
 		}
 	}
-	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Foreign: known}, index.Definition{Name: "things"})
+	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Foreign: known},
+		index.Definition{Name: "things"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +264,8 @@ func TestStoredViewGoesOn(t *testing.T) {
 	const rows, generations = 200, 15
 	p := newPublisher(t)
 	p.publish("things", rows, numberedDocs(t, rows, 1)...)
-	s := kept(t, view.Options{Store: p, Mode: view.Store, Poll: time.Hour, Views: []index.Definition{{Name: "things"}}})
+	s := kept(t,
+		view.Options{Store: p, Mode: view.Store, Poll: time.Hour, Views: []index.Definition{{Name: "things"}}})
 	ended := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 2 {
@@ -430,7 +434,8 @@ func TestSlowExpressionInStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	work := func() (context.Context, func()) {
-		ctx, cancel := context.WithCancel(fair.With(t.Context(), fair.Account{Backtracking: pcre.NewBudget(time.Hour)}))
+		ctx, cancel := context.WithCancel(
+			fair.With(t.Context(), fair.Account{Backtracking: pcre.NewBudget(time.Hour)}))
 		ctx, turn, err := fair.New(1, 1).Begin(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Trace records how an answer selects rows of a snapshot, and why one row is or is not among them. The answer writes to
-// the trace in its context: see SelectTraced, FirstTraced and Listed.
+// Trace records how an answer selects rows of a snapshot, and why one row is or is not among them. The answer writes
+// to the trace in its context: see SelectTraced, FirstTraced and Listed.
 type Trace struct {
 	Record *filter.Filter // selects the row in question; nil if there is none
 
@@ -107,7 +107,8 @@ func (t *Trace) find(ctx context.Context, s *Snapshot) (row index.Row, err error
 // SelectTraced selects the rows of an answer by a filter and by the terms of each search. It writes to the
 // trace in the context, if there is one: the first selection counts, or the first from a snapshot that has the row in
 // question.
-func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter, searches ...[]string) (selected Selection, err error) {
+func (s *Snapshot) SelectTraced(ctx context.Context, f *filter.Filter,
+	searches ...[]string) (selected Selection, err error) {
 	t := traceOf(ctx)
 	if t == nil || t.Selected != nil && (t.Record == nil || t.Row != nil) {
 		return s.search(ctx, f, searches)
@@ -156,8 +157,8 @@ func (s *Snapshot) SelectSized(
 	return s.SelectTraced(ctx, f, searches...)
 }
 
-// SelectUncounted selects rows for callers that do not need Count, by a filter and by the terms of each search. A view
-// in the store is not asked to count. It does not write to a trace.
+// SelectUncounted selects rows for callers that do not need Count, by a filter and by the terms of each search. A
+// view in the store is not asked to count. It does not write to a trace.
 func (s *Snapshot) SelectUncounted(ctx context.Context, f *filter.Filter, searches ...[]string) (Selection, error) {
 	if rows, ok := s.rows.(*storedRows); ok {
 		return rows.search(ctx, f, searches, rows.size)
@@ -191,8 +192,8 @@ func (s *Snapshot) FirstTraced(ctx context.Context, f *filter.Filter) (bson.Raw,
 	return first(ctx, selected)
 }
 
-// ClauseOf describes a condition, and matches it with a row unless that is nil. more, if it is not nil, adds to it and to
-// its parts.
+// ClauseOf describes a condition, and matches it with a row unless that is nil. more, if it is not nil, adds to it
+// and to its parts.
 func ClauseOf(n filter.Node, row bson.Raw, budget *pcre.Budget, more func(*Clause)) Clause {
 	c := Clause{Clause: strings.ReplaceAll(filter.Text(n), rules.FieldList+".", ""), Node: n}
 	c.Path, c.Values = filter.Values(n, row)
@@ -212,7 +213,8 @@ func ClauseOf(n filter.Node, row bson.Raw, budget *pcre.Budget, more func(*Claus
 	return c
 }
 
-// evaluated adds to a clause how it, or its term, was evaluated. For rows in the store it says how the store takes part.
+// evaluated adds to a clause how it, or its term, was evaluated. For rows in the store it says how the store takes
+// part.
 func (s *Snapshot) evaluated(c *Clause, steps *index.Trace, of any) {
 	if step, known := steps.Steps[of]; known {
 		c.How, c.Rows, c.Of, c.Millis = step.How, step.Rows, step.Of, float64(step.Took.Microseconds())/1000

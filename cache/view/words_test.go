@@ -18,16 +18,19 @@ import (
 // of their new rows when they are shown.
 func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	shown, read := make(chan struct{}), atomic.Int64{}
-	def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: func(row bson.Raw, add func(string, bool)) {
-		<-shown
-		read.Add(1)
-		title, _ := row.Lookup("title").StringValueOK()
-		add(title, true)
-	}}
+	def := index.Definition{Name: "things", Order: orderOf(t, "year", true),
+		Words: func(row bson.Raw, add func(string, bool)) {
+			<-shown
+			read.Add(1)
+			title, _ := row.Lookup("title").StringValueOK()
+			add(title, true)
+		}}
 	s := newStore()
-	s.publish([]bson.D{thing("a", 2020, "Moth"), thing("b", 2021, "Lamp"), {{Key: "_id", Value: "c"}, {Key: "title", Value: 1}}})
+	s.publish([]bson.D{thing("a", 2020, "Moth"), thing("b", 2021, "Lamp"),
+		{{Key: "_id", Value: "c"}, {Key: "title", Value: 1}}})
 	loaded := make(chan int64, 2)
-	r := run(t, s, view.Options{Poll: time.Hour, Views: []index.Definition{def}, OnLoaded: func() { loaded <- read.Load() }})
+	r := run(t, s,
+		view.Options{Poll: time.Hour, Views: []index.Definition{def}, OnLoaded: func() { loaded <- read.Load() }})
 	search := func(snap *view.Snapshot) {
 		every, err := snap.Select(t.Context(), filter.All())
 		if err != nil {

@@ -32,7 +32,8 @@ func record(seed uint64, n int) (collection string, d bson.D) {
 func (r randomRecord) activity() bson.D {
 	kind := kinds[r.IntN(len(kinds))]
 	d := bson.D{
-		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "type", Value: kind[0]}, {Key: "subtype", Value: kind[1]},
+		{Key: "_id", Value: fmt.Sprintf("r%05d", r.n)}, {Key: "type", Value: kind[0]},
+		{Key: "subtype", Value: kind[1]},
 		{Key: "title", Value: r.title()}, {Key: "authors", Value: r.authors()}, {Key: "units", Value: bson.A{"OWL"}},
 		{Key: "created", Value: "2024-05-01"},
 	}
@@ -118,8 +119,10 @@ var wholeTitles = []any{nil, "", " ", "-", int32(42), 7.5, true, bson.A{"One", "
 	"&nbsp;"}
 
 var titlePieces = []string{
-	"moths of <i>Bubo bubo</i>", "<jats:italic>Strix</jats:italic>", "H<sub>2</sub>O", "10<sup>-3</sup>", "<b>bold</b>",
-	"<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>3</mml:mn></mml:msup></mml:math>", "<scp>Caps</scp>", "<u>under</u>",
+	"moths of <i>Bubo bubo</i>", "<jats:italic>Strix</jats:italic>", "H<sub>2</sub>O", "10<sup>-3</sup>",
+	"<b>bold</b>",
+	"<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>3</mml:mn></mml:msup></mml:math>", "<scp>Caps</scp>",
+	"<u>under</u>",
 	"<span class=\"x\">span</span>", "<br/>", "one<br>two", "<p>par</p><p>graph</p>", "<script>alert(1)</script>",
 	"<style>p{}</style>", "<!-- no comment -->", "p<0.05", "a < b > c", "x<y and y>z", "<<", "<5 lux>",
 	"<unknown>tag</unknown>",
@@ -143,7 +146,8 @@ var years = []any{
 	"in press",
 	"In Press", "online first", "n.d.", "", " ", nil, int32(-5), int32(0), int32(21), int32(20211), "0", "0000",
 	"2021-08-01",
-	"01.08.2021", "Aug 2021", "2021/22", "2010-11", "２０２１", "MMXXI", math.NaN(), math.Inf(1), true, bson.A{int32(2021)},
+	"01.08.2021", "Aug 2021", "2021/22", "2010-11", "２０２１", "MMXXI", math.NaN(), math.Inf(1), true,
+	bson.A{int32(2021)},
 	bson.A{}, bson.D{{Key: "year", Value: int32(2021)}}, midnight(2021), midnight(2022),
 	bson.NewDateTimeFromTime(time.Time{}),
 	"2021-2023", "1999 [2001]", "forthcoming", "2021 (in press)", int32(999), int32(1000), "99999", "2021\u00a0",
@@ -156,7 +160,8 @@ func midnight(year int) bson.DateTime {
 }
 
 var (
-	months = []any{int32(1), int32(12), int64(6), 7.0, "8", "09", "August", "Aug.", "Mai", int32(13), int32(0), nil, "",
+	months = []any{int32(1), int32(12), int64(6), 7.0, "8", "09", "August", "Aug.", "Mai", int32(13), int32(0), nil,
+		"",
 		true, 1.5}
 	days  = []any{int32(1), int32(31), "5", int32(30), int32(32), nil, "x"}
 	dates = []any{
@@ -186,7 +191,8 @@ var (
 		bson.A{"Owls", "Moths"}, "{TeX} & friends", "日本の梟", "<jats:bold>B</jats:bold>",
 	}
 	keywordForms = []any{
-		"owls; moths", "owls, moths", bson.A{"Owls", "R&amp;D", "<i>Bubo</i>"}, bson.A{"C++", "C#"}, "", nil, int32(5),
+		"owls; moths", "owls, moths", bson.A{"Owls", "R&amp;D", "<i>Bubo</i>"}, bson.A{"C++", "C#"}, "", nil,
+		int32(5),
 		bson.A{nil, "a, b"},
 		"Keywords: night; light.", bson.A{"\xff"}, "e\u0301tude", bson.A{"x..y", "-", "“quoted”"},
 	}
@@ -275,7 +281,8 @@ func (r randomRecord) person() any {
 
 var (
 	lastNames = []any{
-		"Quill", "Fern", "Costa, Jr.", "Costa Jr.", "O&#39;Brien", "O'Brien", "Mu\u0308ller", "Müller", "van der Berg",
+		"Quill", "Fern", "Costa, Jr.", "Costa Jr.", "O&#39;Brien", "O'Brien", "Mu\u0308ller", "Müller",
+		"van der Berg",
 		"de Silva", "von und zu Eule", "王", "金田一",
 		"LI", "Smith-Jones", "Smith – Jones", "<i>Owl</i>", "Fern&aacute;ndez", "Barnes and Noble, Inc.",
 		"Department for Owls", "\xff", "Ng", "A", "d’Arc",
@@ -285,7 +292,8 @@ var (
 	firstNames = []any{
 		"Ada", "A.", "A. B.", "AB", "Ada B.", "Jean-Paul", "J.-P.", "Se&aacute;n", "Ju\u0308rgen", "小明", "", nil,
 		"P. T., Jr.", "Ada, III", "Alexander von", "Ada (Addie)",
-		"\"Addie\" Ada", "ada", "Ö.", "Ма́ша", int32(5), "Dr. Ada", "<b>Ada</b>", "\xff", "{A}", "Ada and Bo", "D'Arcy",
+		"\"Addie\" Ada", "ada", "Ö.", "Ма́ша", int32(5), "Dr. Ada", "<b>Ada</b>", "\xff", "{A}", "Ada and Bo",
+		"D'Arcy",
 		"Ada-", "-", "A,", "ǅ", "한국", "Ada\u00a0B.",
 	}
 )

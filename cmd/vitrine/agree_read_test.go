@@ -360,7 +360,8 @@ func readMeta(body string) statement {
 	}
 	one := func(name string) string { return strings.Join(found[name], " + ") }
 	return statement{
-		"title": one("title"), "year": yearOf(one("publication_date")), "authors": strings.Join(found["author"], " / "),
-		"pages": pagesFrom(one("firstpage"), one("lastpage")), "doi": one("doi"),
+		"title": one("title"), "year": yearOf(one("publication_date")),
+		"authors": strings.Join(found["author"], " / "),
+		"pages":   pagesFrom(one("firstpage"), one("lastpage")), "doi": one("doi"),
 	}
 }

@@ -23,8 +23,8 @@ import (
 const recordsEnv = "VITRINE_TEST_RECORDS"
 
 // TestRecordsAgree: of random activities, projects and events, all formats, pages, citations, feeds, searches,
-// parameters and facets have the same title, year, persons, pages and DOI, with the preset osiris and without, in zones
-// east and west of UTC.
+// parameters and facets have the same title, year, persons, pages and DOI, with the preset osiris and without, in
+// zones east and west of UTC.
 func TestRecordsAgree(t *testing.T) {
 	count, seed := 200, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv(recordsEnv)); err == nil {
@@ -98,7 +98,8 @@ type agreeing struct {
 func newAgreeing(t *testing.T, served *running, view string, records []bson.D) *agreeing {
 	a := &agreeing{
 		t: t, running: served, view: view,
-		records: map[string]bson.D{}, stored: map[string]string{}, items: map[string]*agreed{}, wrong: map[string]int{},
+		records: map[string]bson.D{}, stored: map[string]string{}, items: map[string]*agreed{},
+		wrong: map[string]int{},
 	}
 	for _, d := range records {
 		a.records[d[0].Value.(string)] = d
@@ -123,12 +124,14 @@ type agreed struct {
 
 // about are the fields of a record that decide what a member of its statements is.
 var about = map[string][]string{
-	"title": {"title"}, "year": {"year", "month", "day", "start_date", "end_date"}, "pages": {"pages"}, "doi": {"doi"},
-	"authors": {"authors"}, "spoken": {"authors"}, "more": {"authors"}, "keyword": {"keywords"}, "oa": {"open_access"},
+	"title": {"title"}, "year": {"year", "month", "day", "start_date", "end_date"}, "pages": {"pages"},
+	"doi":     {"doi"},
+	"authors": {"authors"}, "spoken": {"authors"}, "more": {"authors"}, "keyword": {"keywords"},
+	"oa": {"open_access"},
 }
 
-// fault reports a disagreement, with the seed and with those fields of the record that concern it. Of many faults of a
-// kind it reports the first ones.
+// fault reports a disagreement, with the seed and with those fields of the record that concern it. Of many faults of
+// a kind it reports the first ones.
 func (a *agreeing) fault(id, where, member, got, want string) {
 	a.t.Helper()
 	kind := where + " " + member
@@ -266,7 +269,8 @@ func (a *agreeing) compare(id, where string, got, want statement) {
 		case member == "authors" && where == ".ris":
 			expected = noCommas(a.items[id].persons)
 			value = noCommas(strings.Split(value, " / "))
-		case where == ".csv" && strings.TrimPrefix(value, "'") == expected && strings.IndexAny(expected, "'=+-@") == 0:
+		case where == ".csv" && strings.TrimPrefix(value, "'") == expected &&
+			strings.IndexAny(expected, "'=+-@") == 0:
 			continue // to a spreadsheet the apostrophe says that the cell has no formula
 		}
 		if value != expected {
@@ -297,7 +301,8 @@ func (a *agreeing) doiLink(id string, it *agreed) {
 	}
 }
 
-// search checks that a record is found by its DOI in each form, a word of its title, and each name; and by parameters.
+// search checks that a record is found by its DOI in each form, a word of its title, and each name; and by
+// parameters.
 func (a *agreeing) search(id string, it *agreed) {
 	found := func(member, query string) {
 		a.t.Helper()

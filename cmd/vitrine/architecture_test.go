@@ -64,8 +64,8 @@ var reading = map[string][]string{
 	},
 }
 
-// TestAnswersHaveNoViews: what makes answers reads views and the clock by response.Planning alone, so that an answer is
-// made from the snapshots and the time that its key names.
+// TestAnswersHaveNoViews: what makes answers reads views and the clock by response.Planning alone, so that an answer
+// is made from the snapshots and the time that its key names.
 func TestAnswersHaveNoViews(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all packages")
@@ -83,7 +83,8 @@ func TestAnswersHaveNoViews(t *testing.T) {
 				if !ok || info.Uses[id] == nil || id.Name != "Snapshot" && id.Name != "Now" {
 					return true
 				}
-				if _, isType := info.Uses[id].(*types.TypeName); isType || slices.Contains(reading[p.ImportPath], name) {
+				if _, isType := info.Uses[id].(*types.TypeName); isType ||
+					slices.Contains(reading[p.ImportPath], name) {
 					return true
 				}
 				of := "response.Planning)." + id.Name
@@ -114,7 +115,8 @@ type goPackage struct {
 // listPackages returns the packages of this module.
 func listPackages(t *testing.T) (own []goPackage) {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
 	list.Dir = filepath.Join("..", "..")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
@@ -148,7 +150,8 @@ func (p goPackage) check(t *testing.T) (map[string]*ast.File, *types.Info, *type
 		files[name] = f
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })}
 	all := make([]*ast.File, 0, len(files))
 	for _, name := range p.GoFiles {
 		all = append(all, files[name])
@@ -178,7 +181,8 @@ func fileReferences(files map[string]*ast.File, info *types.Info, pkg *types.Pac
 			if !ok {
 				return true
 			}
-			if o := info.Uses[id]; o != nil && o.Pkg() == pkg && o.Pos().IsValid() && (o.Pos() < f.FileStart || o.Pos() > f.FileEnd) {
+			if o := info.Uses[id]; o != nil && o.Pkg() == pkg && o.Pos().IsValid() &&
+				(o.Pos() < f.FileStart || o.Pos() > f.FileEnd) {
 				if to := of(o.Pos()); !slices.Contains(refs[name], to) {
 					refs[name] = append(refs[name], to)
 				}

@@ -40,7 +40,8 @@ func TestBadSettings(t *testing.T) {
 	})
 	r.key = "institute-key"
 	for view, status := range r.checked() {
-		if status.Job.Status != "ok" || status.Rows == 0 && view != "deadlines" && view != "events" && view != "proposals" {
+		if status.Job.Status != "ok" || status.Rows == 0 && view != "deadlines" && view != "events" &&
+			view != "proposals" {
 			t.Errorf("%s: %d rows, %+v", view, status.Rows, status.Job)
 		}
 	}
@@ -86,30 +87,40 @@ func TestBadShapes(t *testing.T) {
 	huge := bson.D{{Key: "_id", Value: "huge"}, {Key: "type", Value: "publication"}, {Key: "year", Value: 2024},
 		{Key: "title", Value: strings.Repeat("ä", 8<<20-200)}}
 	twice := bsoncore.NewDocumentBuilder().AppendString("_id", "twice").AppendString("type", "publication").
-		AppendString("title", "once").AppendInt32("title", 7).AppendString("year", "x").AppendInt32("year", 2024).Build()
+		AppendString("title", "once").AppendInt32("title", 7).AppendString("year", "x").AppendInt32("year",
+		2024).Build()
 	unit := func(id, name, parent string) bson.D {
-		return bson.D{{Key: "_id", Value: id + name}, {Key: "id", Value: id}, {Key: "name", Value: name}, {Key: "parent", Value: parent}}
+		return bson.D{{Key: "_id", Value: id + name}, {Key: "id", Value: id}, {Key: "name", Value: name},
+			{Key: "parent", Value: parent}}
 	}
 	person := func(id, username string) bson.D {
-		return bson.D{{Key: "_id", Value: id}, {Key: "username", Value: username}, {Key: "first", Value: id}, {Key: "last", Value: "Twin"},
+		return bson.D{{Key: "_id", Value: id}, {Key: "username", Value: username}, {Key: "first", Value: id},
+			{Key: "last", Value: "Twin"},
 			{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "A"}}, bson.D{{Key: "unit", Value: "LOST"}}}}}
 	}
-	topic := bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}}, bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}}}}}
+	topic := bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}},
+		bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}}}}}
 	r := runConfigured(t, demoConfig(t), func(r *running) {
-		r.put("groups", unit("A", "a", "B"), unit("B", "b", "C"), unit("C", "c", "A"), unit("SELF", "s", "SELF"), unit("A", "again", "GONE"))
+		r.put("groups", unit("A", "a", "B"), unit("B", "b", "C"), unit("C", "c", "A"), unit("SELF", "s", "SELF"),
+			unit("A", "again", "GONE"))
 		r.put("persons", person("p1", "twin"), person("p2", "twin"))
-		r.put("projects", bson.D{{Key: "_id", Value: "j1"}, {Key: "parent", Value: "j2"}}, bson.D{{Key: "_id", Value: "j2"}, {Key: "parent", Value: "j1"}})
+		r.put("projects", bson.D{{Key: "_id", Value: "j1"}, {Key: "parent", Value: "j2"}},
+			bson.D{{Key: "_id", Value: "j2"}, {Key: "parent", Value: "j1"}})
 		r.put("activities", activity("a1", "First"),
-			append(activity("a2", "Second"), bson.E{Key: "units", Value: bson.A{"A", "SELF"}}, bson.E{Key: "affiliated", Value: true}, bson.E{Key: "catalog", Value: topic}), huge)
-		r.put("catalog_topics", bson.D{{Key: "_id", Value: "t"}, {Key: "id", Value: "T1"}}, bson.D{{Key: "_id", Value: "t2"}, {Key: "id", Value: "T1"}})
+			append(activity("a2", "Second"), bson.E{Key: "units", Value: bson.A{"A", "SELF"}},
+				bson.E{Key: "affiliated", Value: true}, bson.E{Key: "catalog", Value: topic}), huge)
+		r.put("catalog_topics", bson.D{{Key: "_id", Value: "t"}, {Key: "id", Value: "T1"}},
+			bson.D{{Key: "_id", Value: "t2"}, {Key: "id", Value: "T1"}})
 		r.fill(map[string][]bson.Raw{"activities": {bson.Raw(twice)}})
 	})
 	activities := r.checked()["activities"]
-	if activities.Rows != 3 || activities.Job.Skipped != 1 || len(activities.Job.Skips) != 1 || activities.Job.Skips[0].ID != "huge" {
+	if activities.Rows != 3 || activities.Job.Skipped != 1 || len(activities.Job.Skips) != 1 ||
+		activities.Job.Skips[0].ID != "huge" {
 		t.Errorf("activities: %d rows, %+v", activities.Rows, activities.Job)
 	}
 	for _, call := range []string{
-		"/api/activities", "/api/activities?full=1", "/api/html", "/api/all-activities", "/api/projects", "/api/projects?full",
+		"/api/activities", "/api/activities?full=1", "/api/html", "/api/all-activities", "/api/projects",
+		"/api/projects?full",
 		"/api/users/twin", "/api/user-units/twin", "/portfolio/spectrum", "/api/search/persons",
 		"/api/levenshtein?title=once", "/api/search/activities?columns[]=title&aggregate=title",
 	} {
@@ -138,12 +149,15 @@ func TestImportSpoiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := "bolt://" + filepath.Join(dir, "v.db")
-	if code, stdout, stderr := importResult(t, store, name); code != 1 || stdout != "" || !strings.Contains(stderr, name) {
+	if code, stdout, stderr := importResult(t, store, name); code != 1 || stdout != "" ||
+		!strings.Contains(stderr, name) {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 	code, stdout, stderr := importResult(t, store, "--skip-bad", name)
-	documents, skipped := fmt.Sprintf("activities: documents %d, ", len(records)-unusable), fmt.Sprintf(", skipped %d, ", unusable)
-	if code != 0 || !strings.HasPrefix(stdout, documents) || !strings.Contains(stdout, skipped) || !strings.Contains(stderr, "skipped: "+name) {
+	documents, skipped := fmt.Sprintf("activities: documents %d, ",
+		len(records)-unusable), fmt.Sprintf(", skipped %d, ", unusable)
+	if code != 0 || !strings.HasPrefix(stdout, documents) || !strings.Contains(stdout, skipped) ||
+		!strings.Contains(stderr, "skipped: "+name) {
 		t.Errorf("exit code %d\n%s\n%.500s\nwant %q and %q", code, stdout, stderr, documents, skipped)
 	}
 }

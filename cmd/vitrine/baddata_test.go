@@ -53,7 +53,8 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 		}
 	}
 	for _, w := range values {
-		if w.value.Type == bsoncore.TypeArray || w.value.Type == bsoncore.TypeRegex || w.value.Type == bsoncore.TypeUndefined ||
+		if w.value.Type == bsoncore.TypeArray || w.value.Type == bsoncore.TypeRegex ||
+			w.value.Type == bsoncore.TypeUndefined ||
 			len(w.value.Data) > 30<<10 || unreadable[w.name] {
 			continue // stores refuse these ids
 		}
@@ -106,8 +107,10 @@ func testBadData(t *testing.T, cfg configs.Config) {
 		"persons": "persons", "events": "conferences", "deadlines": "deadlines",
 	} {
 		job := views[view].Job
-		if job.Status != "ok" || job.Error != "" || views[view].Rows != job.Scanned-unusable[collection] || job.Skipped < unusable[collection] {
-			t.Errorf("%s: %d rows of %d records, %d of which cannot be read: %+v", view, views[view].Rows, job.Scanned, unusable[collection], job)
+		if job.Status != "ok" || job.Error != "" || views[view].Rows != job.Scanned-unusable[collection] ||
+			job.Skipped < unusable[collection] {
+			t.Errorf("%s: %d rows of %d records, %d of which cannot be read: %+v", view, views[view].Rows,
+				job.Scanned, unusable[collection], job)
 		}
 		if len(job.Skips) == 0 && unusable[collection] > 0 || len(job.Skips) > 20 {
 			t.Errorf("%s: %d records are listed as skipped", view, len(job.Skips))
@@ -170,7 +173,8 @@ func (r *running) sane(call string) string {
 	switch {
 	case status >= 500:
 		r.t.Errorf("%s: status %d: %.300s", call, status, body)
-	case strings.HasPrefix(call, "/api/projects?formatted"), strings.HasPrefix(call, "/api/proposals?formatted"): // two documents in a row, as stored
+	case strings.HasPrefix(call, "/api/projects?formatted"), strings.HasPrefix(call, "/api/proposals?formatted"):
+		// two documents in a row, as stored
 	case !json.Valid([]byte(body)):
 		r.t.Errorf("%s: not JSON: %.300s", call, body)
 	}
@@ -235,7 +239,8 @@ func callsAboutGood(good map[string][]bson.Raw) []string {
 // callsAboutAll request all records in every form.
 func callsAboutAll(good map[string][]bson.Raw) []string {
 	calls := []string{
-		"/api/activities", "/api/activities?full=1", "/api/activities?lang=de&limit=5&offset=3", "/api/html", "/api/html?limit=7",
+		"/api/activities", "/api/activities?full=1", "/api/activities?lang=de&limit=5&offset=3", "/api/html",
+		"/api/html?limit=7",
 		"/api/activities?columns=web,print,icon,type,subtype,authors,title,departments,year,doi,units,workflow.status",
 		"/api/all-activities", "/api/all-activities?page=portal", "/api/all-activities?path=https://www.example.org",
 		"/api/all-activities?page=my-activities&user=x", "/api/spectrum-activities?spectrum=x",
@@ -243,7 +248,8 @@ func callsAboutAll(good map[string][]bson.Raw) []string {
 		"/api/projects?formatted", "/api/proposals?formatted", "/api/projects?search=x", "/api/proposals?search=x",
 		"/api/search/persons?search=x", "/api/search/activities?search=moth",
 		"/api/projects-by-funding-number?number=x,LF-980046",
-		"/api/events", "/api/conferences", "/api/deadlines", "/portfolio/spectrum", "/portfolio/spectrum?limit=5&offset=2",
+		"/api/events", "/api/conferences", "/api/deadlines", "/portfolio/spectrum",
+		"/portfolio/spectrum?limit=5&offset=2",
 		"/api/levenshtein?title=" + url.QueryEscape("Größe der Nacht"), "/api/levenshtein?title=x&doi=x&pubmed=1",
 	}
 	for _, name := range []string{"projects", "proposals"} {
@@ -252,8 +258,10 @@ func callsAboutAll(good map[string][]bson.Raw) []string {
 		}
 	}
 	lists := map[string]string{
-		"activities": "/api/search/activities", "projects": "/api/search/projects", "proposals": "/api/search/proposals",
-		"journals": "/api/search/journals", "persons": "/api/search/persons", "conferences": "/api/search/conferences",
+		"activities": "/api/search/activities", "projects": "/api/search/projects",
+		"proposals": "/api/search/proposals",
+		"journals":  "/api/search/journals", "persons": "/api/search/persons",
+		"conferences": "/api/search/conferences",
 	}
 	for collection, path := range lists {
 		for _, field := range fieldsOf(specimen(good[collection]), 3) {

@@ -42,9 +42,12 @@ func benchCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&demo, "demo", false, "measure with the demo institute")
-	flags.IntSliceVar(&o.Sizes, "size", []int{0}, "`NUMBERS` of activities to measure with, each in turn; 0: the institute's own")
+	flags.IntSliceVar(&o.Sizes, "size", []int{0},
+		"`NUMBERS` of activities to measure with, each in turn; 0: the institute's own")
 	flags.StringVar(&o.Dir, "dir", "", "keep the stores that are filled in `FOLDER`, and use those that are there")
-	flags.TextVar(o.Cases, "cases", o.Cases, "only what the `EXPRESSION` matches (beside: of the costly cases that it matches): "+strings.Join(bench.Steps(), ", "))
+	flags.TextVar(o.Cases, "cases", o.Cases,
+		"only what the `EXPRESSION` matches (beside: of the costly cases that it matches): "+
+			strings.Join(bench.Steps(), ", "))
 	flags.IntVar(&o.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&o.Duration, "duration", time.Second, "how long each side is driven per round")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
@@ -98,7 +101,8 @@ func measuredCommit() string {
 	}
 	found := buildCommit(info)
 	if _, source, _, ok := runtime.Caller(0); ok && found == "unknown" {
-		described, err := exec.Command("git", "-C", filepath.Dir(source), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+changes").Output()
+		described, err := exec.Command("git", "-C", filepath.Dir(source), "describe", "--always", "--exclude=*",
+			"--abbrev=12", "--dirty=+changes").Output()
 		if err == nil {
 			return strings.TrimSpace(string(described))
 		}
@@ -139,13 +143,17 @@ func benchServeCommand() *cobra.Command {
 func undisturbed(store string) []string {
 	own := []string{
 		"VITRINE_STORE=" + store, // not an argument, because every user of the machine can read arguments
-		"VITRINE_LISTEN=127.0.0.1:0", "VITRINE_ADMIN_LISTEN=", "VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=", "VITRINE_LIMITS_RATE=0",
-		"VITRINE_ACCESS_ANONYMOUS=projects.view,proposals.view,portfolio-spectrum", "VITRINE_MATERIALIZE_ENABLED=true",
+		"VITRINE_LISTEN=127.0.0.1:0", "VITRINE_ADMIN_LISTEN=", "VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=",
+		"VITRINE_LIMITS_RATE=0",
+		"VITRINE_ACCESS_ANONYMOUS=projects.view,proposals.view,portfolio-spectrum",
+		"VITRINE_MATERIALIZE_ENABLED=true",
 		"VITRINE_MATERIALIZE_SCHEDULE=", "VITRINE_MATERIALIZE_FULL=", "VITRINE_VIEWS_SNAPSHOT=",
 	}
 	others := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.ContainsFunc(own, func(v string) bool { return strings.HasPrefix(v, strings.TrimSuffix(name, "_FILE")+"=") })
+		return slices.ContainsFunc(own, func(v string) bool {
+			return strings.HasPrefix(v, strings.TrimSuffix(name, "_FILE")+"=")
+		})
 	})
 	return append(others, own...)
 }

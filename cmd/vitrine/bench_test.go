@@ -32,7 +32,9 @@ func TestUndisturbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Store != "bolt://bench.db" || !cfg.Log.Requests || len(cfg.Materialize.Schedule) > 0 || cfg.Cache.Budget != 7e6 || cfg.With(configs.Stored{APIKey: "key"}).Auth.APIKey != "" {
-		t.Errorf("%v, log %v, schedule %v, cache %v", cfg.Store, cfg.Log.Requests, cfg.Materialize.Schedule, cfg.Cache.Budget)
+	if cfg.Store != "bolt://bench.db" || !cfg.Log.Requests || len(cfg.Materialize.Schedule) > 0 ||
+		cfg.Cache.Budget != 7e6 || cfg.With(configs.Stored{APIKey: "key"}).Auth.APIKey != "" {
+		t.Errorf("%v, log %v, schedule %v, cache %v", cfg.Store, cfg.Log.Requests, cfg.Materialize.Schedule,
+			cfg.Cache.Budget)
 	}
 }

@@ -20,8 +20,8 @@ const ordinary = `"type": "publication", "subtype": "article", "title": "Ordinar
 	"units": ["OWL"], "journal": "Journal of Owl Studies", "volume": "12", "issue": "3", "pages": "1-9",
 	"affiliated": true, "created": "2024-05-01"`
 
-// recordCases are cases by kind of value: markup, character references, DOIs, names, pages. Members that want lacks are
-// those of ordinary.
+// recordCases are cases by kind of value: markup, character references, DOIs, names, pages. Members that want lacks
+// are those of ordinary.
 var recordCases = []recordCase{
 	{
 		fields: `"title": "Pale moths near <mml:math xmlns:mml=\"http://www.w3.org/1998/Math/MathML\"><mml:msub>` +
@@ -43,8 +43,9 @@ var recordCases = []recordCase{
 	{
 		fields: `"title": "Calls of <jats:italic>Tyto alba</jats:italic> over CH<jats:sub>4</jats:sub> seeps"`,
 		want:   statement{"title": "Calls of Tyto alba over CH4 seeps"},
-		has:    map[string][]string{".html": {"<i>Tyto alba</i> over CH<sub>4</sub>"}, ".bib": {`\textit{Tyto alba}`}},
-		finds:  []string{"CH4 alba"},
+		has: map[string][]string{".html": {"<i>Tyto alba</i> over CH<sub>4</sub>"},
+			".bib": {`\textit{Tyto alba}`}},
+		finds: []string{"CH4 alba"},
 	},
 	{
 		fields: `"title": "<scp>Lampnet</scp>: an <span class=\"sc\">index</span> of <u>dawn</u><br/>counts"`,
@@ -188,7 +189,8 @@ var recordCases = []recordCase{
 	{fields: `"authors": [{"last": "Eulenburg", "first": "Karl von"}]`,
 		want: statement{"authors": "Eulenburg, Karl von"}},
 	{fields: `"authors": [{"last": "WU", "first": "Y."}]`, want: statement{"authors": "WU, Y."}},
-	{fields: `"authors": [{"name": "World Moth Organization"}]`, want: statement{"authors": "World Moth Organization"}},
+	{fields: `"authors": [{"name": "World Moth Organization"}]`,
+		want: statement{"authors": "World Moth Organization"}},
 	{fields: `"authors": ["CMS Collaboration", "Fern, Bo"]`,
 		want: statement{"authors": "CMS Collaboration / Fern, Bo"}},
 	{fields: `"authors": "Fern, Bo; Quill, Ada"`, want: statement{"authors": "Fern, Bo / Quill, Ada"},
@@ -210,7 +212,8 @@ var recordCases = []recordCase{
 		has: map[string][]string{".bib": {"pages = {45--67}"}}},
 	{fields: `"pages": "S1-S9"`, want: statement{"pages": "S1-S9"},
 		has: map[string][]string{".ris": {"SP  - S1\r\nEP  - S9"}}},
-	{fields: `"pages": "12-1"`, want: statement{"pages": "12-1"}, has: map[string][]string{".ris": {"SP  - 12-1\r\n"}}},
+	{fields: `"pages": "12-1"`, want: statement{"pages": "12-1"},
+		has: map[string][]string{".ris": {"SP  - 12-1\r\n"}}},
 	{fields: `"pages": "12-1–12-9"`, want: statement{"pages": "12-1-12-9"},
 		has: map[string][]string{".ris": {"SP  - 12-1\r\nEP  - 12-9"}}},
 	{fields: `"pages": "n/a-n/a"`, want: statement{"pages": ""}},
@@ -232,7 +235,8 @@ var doiForms77 = []string{
 
 // junior is how formats have the suffix Jr.
 var junior = map[string][]string{
-	".bib": {"author = {Rossi, Jr., E. M.}"}, ".ris": {"AU  - Rossi, E. M., Jr.\r\n"}, ".csl.json": {`"suffix":"Jr."`},
+	".bib": {"author = {Rossi, Jr., E. M.}"}, ".ris": {"AU  - Rossi, E. M., Jr.\r\n"}, ".csl.json": {
+		`"suffix":"Jr."`},
 	".jsonld": {`"honorificSuffix":"Jr."`, `"name":"E. M. Rossi Jr."`}, ".html": {"Rossi,&nbsp;E. M., Jr."},
 }
 

@@ -79,7 +79,8 @@ func TestCases(t *testing.T) {
 					}
 				}
 				for i, c := range datedCases {
-					want := statement{"title": "Dated", "date": c.want[zone], "year": yearOf(c.want[zone]), "pages": ""}
+					want := statement{"title": "Dated", "date": c.want[zone], "year": yearOf(c.want[zone]),
+						"pages": ""}
 					undated := `"type": "publication", "subtype": "article", "title": "Dated",
 						"authors": [{"last": "Quill", "first": "Ada", "user": "aquill"}], "units": ["OWL"],
 						"created": "2024-05-01"`
@@ -176,8 +177,8 @@ func (a *agreeing) keeps() {
 	}
 }
 
-// period checks the days of a project or an event, whose dates are moments, in all formats that have them, and the unit
-// whose name has character references.
+// period checks the days of a project or an event, whose dates are moments, in all formats that have them, and the
+// unit whose name has character references.
 func (a *agreeing) period(path string, want [2]string) {
 	a.t.Helper()
 	var list struct {
@@ -191,7 +192,8 @@ func (a *agreeing) period(path string, want [2]string) {
 		a.t.Errorf("%s.json of %s has %+v", path, want[0], list.Items)
 	}
 	for suffix, part := range map[string]string{
-		".csv": "," + yearOf(want[0]) + "," + want[0] + "," + want[1] + ",", ".bib": "year = {" + yearOf(want[0]) + "}",
+		".csv": "," + yearOf(want[0]) + "," + want[0] + "," + want[1] + ",", ".bib": "year = {" + yearOf(want[0]) +
+			"}",
 		".ris":    "PY  - " + yearOf(want[0]) + "\r\nDA  - " + strings.ReplaceAll(want[0], "-", "/") + "/",
 		".jsonld": want[1],
 	} {

@@ -199,7 +199,8 @@ func TestRefreshTellsTheOutcome(t *testing.T) {
 	}
 	refresh("full=1", 200, `"view":"spectrum","result":"unchanged"`)
 	r.put("activities", activity("a4", "Fourth"))
-	refresh("view=activities", 200, `"runs":[{"view":"activities","result":"published","ok":true,"generation":2,"rows":4,"scanned":4,"changed":1,`)
+	refresh("view=activities", 200,
+		`"runs":[{"view":"activities","result":"published","ok":true,"generation":2,"rows":4,"scanned":4,"changed":1,`)
 	for _, id := range []string{"a1", "a2", "a3"} {
 		r.remove("activities", id)
 	}

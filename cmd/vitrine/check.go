@@ -27,7 +27,8 @@ func checkCommand() *cobra.Command {
 		answer.Data, err = bolt.Check(cmd.Context(), path)
 		err = orServed(cmd.Context(), cfg, err, "/admin/check", nil, &answer)
 		if errors.Is(err, origin.ErrDamaged) {
-			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store) // ignore the error: standard output may be closed
+			// ignore the error: standard output may be closed
+			_ = output.ExecuteTemplate(cmd.OutOrStdout(), "unusable", store)
 		}
 		if err != nil {
 			return err
@@ -45,8 +46,8 @@ func checker(store origin.Store) func(context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) { return embedded.Check(ctx) }
 }
 
-// printCheck writes a line for each part, the damaged values and advice. Its error wraps origin.ErrDamaged if a part is
-// damaged.
+// printCheck writes a line for each part, the damaged values and advice. Its error wraps origin.ErrDamaged if a part
+// is damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	var advice []string // advice for each damaged part
 	for _, p := range parts {

@@ -22,7 +22,8 @@ func TestCiteFileMistakes(t *testing.T) {
 		{"missing.yaml", "", "rules.cite_file: " + filepath.Join(dir, "missing.yaml") + ": no such file"},
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
 		{"binary.yaml", "\x00\xff", "binary.yaml: "},
-		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1), "unknown.yaml:7: fields.<script>: unknown variable"},
+		{"unknown.yaml", strings.Replace(string(src), "fields:\n", "fields:\n  <script>: [a]\n", 1),
+			"unknown.yaml:7: fields.<script>: unknown variable"},
 		{"type.yaml", strings.Replace(string(src), "bibtex: article,", "bibtex: \"a{b\",", 1),
 			fmt.Sprintf("type.yaml:%d: ", line) + `kinds.article.bibtex: "a{b" does not match`},
 	} {
@@ -32,7 +33,8 @@ func TestCiteFileMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := readFile("rules.cite_file", name, configs.CiteRules, cite.Load); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := readFile("rules.cite_file", name, configs.CiteRules, cite.Load); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}

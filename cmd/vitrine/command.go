@@ -48,7 +48,8 @@ func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
 		for _, c := range commands {
 			names = append(names, c.Name())
 		}
-		return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), params.DidYouMean(args[0], names))
+		return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(),
+			params.DidYouMean(args[0], names))
 	}
 	return group
 }
@@ -72,14 +73,16 @@ var outputSource string
 
 // output has the templates of what commands print.
 var output = template.Must(template.New("").Funcs(template.FuncMap{
-	"ago":     ago,
-	"began":   func(job *keptadmin.LastRun) string { return ago(&job.Began) },
-	"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)).Round(time.Millisecond) },
-	"more":    func(all, listed int) int { return max(all-listed, 0) },
-	"join":    func(words []string) string { return strings.Join(words, ", ") },
-	"rights":  func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
-	"key":     keyState,
-	"holds":   holds,
+	"ago":   ago,
+	"began": func(job *keptadmin.LastRun) string { return ago(&job.Began) },
+	"seconds": func(s float64) time.Duration {
+		return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+	},
+	"more":   func(all, listed int) int { return max(all-listed, 0) },
+	"join":   func(words []string) string { return strings.Join(words, ", ") },
+	"rights": func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
+	"key":    keyState,
+	"holds":  holds,
 }).Parse(outputSource))
 
 // holds prints the verdict of a clause.

@@ -34,12 +34,15 @@ var errDiffer = errors.New("answers differ")
 // compareCommand asks two servers for what logs have, and reports what differs.
 func compareCommand() *cobra.Command {
 	var c comparison
-	cmd := withConfig("compare", func(cmd *cobra.Command, logs []string, cfg configs.Config) error { return c.compare(cmd, logs, cfg) }, "listen")
+	cmd := withConfig("compare", func(cmd *cobra.Command, logs []string, cfg configs.Config) error {
+		return c.compare(cmd, logs, cfg)
+	}, "listen")
 	cmd.Args = cobra.ArbitraryArgs
 	f := cmd.Flags()
 	f.StringVar(&c.old, "old", "", "`URL` of the old server")
 	f.StringVar(&c.new, "new", "", "`URL` of the new server; default: Vitrine at --listen")
-	f.StringVar(&c.oldKey, "old-key", "", "`FILE` with the old server's API key; its second line is the key for /portfolio")
+	f.StringVar(&c.oldKey, "old-key", "",
+		"`FILE` with the old server's API key; its second line is the key for /portfolio")
 	f.StringVar(&c.newKey, "new-key", "", "`FILE` with the new server's; default: those of the configuration")
 	f.StringVar(&c.accept, "accept", "", "YAML `FILE` of differences that are on purpose")
 	f.BoolVar(&c.strict, "strict", false, "count what differs from OSIRIS on purpose, too")
@@ -54,7 +57,9 @@ func compareCommand() *cobra.Command {
 
 func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Config) error {
 	if c.old == "" || len(logs) == 0 || c.concurrency < 1 || c.concurrency > 64 || c.rate < 0 || c.examples < 0 {
-		return errors.New("want --old URL, at least one LOG (- is standard input), a --concurrency from 1 to 64, and no negative --rate or --examples")
+		return errors.New(
+			"want --old URL, at least one LOG (- is standard input), a --concurrency from 1 to 64, and no negative " +
+				"--rate or --examples")
 	}
 	both, err := c.prepare(cfg)
 	if err != nil {
@@ -79,7 +84,8 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 }
 
 // requests returns the requests of logs, or why there is none.
-func requests(both *compare.Comparison, files []*os.File, bar *progressbar.ProgressBar) iter.Seq2[compare.Request, error] {
+func requests(both *compare.Comparison, files []*os.File,
+	bar *progressbar.ProgressBar) iter.Seq2[compare.Request, error] {
 	return func(yield func(compare.Request, error) bool) {
 		for _, f := range files {
 			for e, err := range accesslog.Read(f) {

@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/access"
 )
 
-// configCommand prints the effective configuration and the origin of each value; on standard error, what a server would
-// warn of.
+// configCommand prints the effective configuration and the origin of each value; on standard error, what a server
+// would warn of.
 func configCommand() *cobra.Command {
 	return withConfig("config", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		for _, warning := range cfg.Warnings() {
@@ -28,7 +28,8 @@ func configCommand() *cobra.Command {
 
 // withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted
 // paths, or of all settings if there are no paths.
-func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
+func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error,
+	settings ...string) *cobra.Command {
 	cmd := newCommand(name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := loadConfig(cmd, false)
@@ -82,6 +83,8 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {
-		log.Warn("the list of processes shows the password in --store: set VITRINE_STORE, or VITRINE_STORE_FILE to the name of a file")
+		log.Warn(
+			"the list of processes shows the password in --store: set VITRINE_STORE, or VITRINE_STORE_FILE to the " +
+				"name of a file")
 	}
 }

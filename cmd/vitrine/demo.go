@@ -15,7 +15,9 @@ import (
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s, which --demo replaces, is not a regular file (%s): remove it, or start in another folder", path, info.Mode())
+		return nil,
+			fmt.Errorf("%s, which --demo replaces, is not a regular file (%s): remove it, or start in another folder",
+				path, info.Mode())
 	}
 	return openStore(ctx, cfg)
 }

@@ -68,7 +68,8 @@ func TestEmptiedCollections(t *testing.T) {
 		"persons":       {"persons", "user_units", "activities", "projects", "proposals", "events", "spectrum"},
 		"groups":        {"persons", "user_units", "activities", "projects", "events", "spectrum"},
 		"projects":      {"projects", "activities"},
-		"organizations": {"projects", "proposals"}, "catalog_topics": {"spectrum"}, "activities": {"activities", "spectrum"},
+		"organizations": {"projects", "proposals"}, "catalog_topics": {"spectrum"},
+		"activities": {"activities", "spectrum"},
 	} {
 		if _, err := store.Retain(t.Context(), collection, func(bson.RawValue) bool { return false }); err != nil {
 			t.Fatal(err)
@@ -76,7 +77,8 @@ func TestEmptiedCollections(t *testing.T) {
 		held := run(false)
 		for _, view := range views {
 			reason := held[view]
-			if !strings.Contains(reason, "collection "+collection+" has 0 records and had ") && !strings.HasPrefix(reason, "would remove ") {
+			if !strings.Contains(reason, "collection "+collection+" has 0 records and had ") &&
+				!strings.HasPrefix(reason, "would remove ") {
 				t.Errorf("%s emptied, view %s: held for %q", collection, view, reason)
 			}
 			delete(held, view)

@@ -13,8 +13,9 @@ import (
 func TestExplainKept(t *testing.T) {
 	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 	x := &keptadmin.Explanation{
-		Rule: "/portfolio/", Until: []string{"activities", "persons"}, Key: "/portfolio/unit/BIO", Callers: "everyone",
-		Next: "gets it", Refresh: "skips it", Failed: "timeout",
+		Rule: "/portfolio/", Until: []string{"activities", "persons"}, Key: "/portfolio/unit/BIO",
+		Callers: "everyone",
+		Next:    "gets it", Refresh: "skips it", Failed: "timeout",
 		Answer: &keptadmin.Answer{
 			Status: 200, Bytes: 12, Type: "application/json", Since: at, Checked: at,
 			Marks: map[string]time.Time{"activities": at},
@@ -23,7 +24,8 @@ func TestExplainKept(t *testing.T) {
 	}
 	print := func() string {
 		var out strings.Builder
-		if err := output.ExecuteTemplate(&out, "explain", proxy.Explanation{Upstream: x, Ignored: "utm"}); err != nil {
+		if err := output.ExecuteTemplate(&out, "explain", proxy.Explanation{Upstream: x, Ignored: "utm"}); err !=
+			nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -130,8 +130,8 @@ func TestFencedLeader(t *testing.T) {
 	})
 }
 
-// TestLeaderOfAnEmbeddedStore: its lease may be that of a process that was killed. A process that runs no jobs does not
-// report that name, which would be its own.
+// TestLeaderOfAnEmbeddedStore: its lease may be that of a process that was killed. A process that runs no jobs does
+// not report that name, which would be its own.
 func TestLeaderOfAnEmbeddedStore(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()

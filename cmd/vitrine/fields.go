@@ -11,7 +11,8 @@ import (
 // listed are the views whose rows have the mark of being public.
 var listed = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPersons, rules.ViewEvents}
 
-// fieldUses returns the fields of records that given settings name. A default may name a field that an institute lacks.
+// fieldUses returns the fields of records that given settings name. A default may name a field that an institute
+// lacks.
 func fieldUses(cfg effective) (all []fields.Use) {
 	add := func(setting string, views []string, paths ...string) {
 		for _, path := range paths {

@@ -12,9 +12,11 @@ import (
 // setting changes.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
-	const lists = "lists:\n  public: '{\"hidde\": {\"$ne\": true}}'\n  named:\n    one: {filter: '{\"titel\": \"First\"}'}\n" +
+	const lists = "lists:\n  public: '{\"hidde\": {\"$ne\": true}}'\n" +
+		"  named:\n    one: {filter: '{\"titel\": \"First\"}'}\n" +
 		"    two: {filter: '{\"$or\": [{\"title\": \"First\"}, {\"authors.lost\": 1}]}'}\n"
-	r := runFile(t, lists+"access: {types: {publicatoin: [admin], publication: [admin]}}\naffiliation: {fields: [aio]}\n")
+	r := runFile(t,
+		lists+"access: {types: {publicatoin: [admin], publication: [admin]}}\naffiliation: {fields: [aio]}\n")
 	reported := func(want string) {
 		t.Helper()
 		await(t, "status reports "+want, func() string {
@@ -27,13 +29,15 @@ func TestUnknownFields(t *testing.T) {
 		})
 	}
 	// The harness has set the configuration; a reload checks it.
-	if status, _, msg := r.reload(t, lists+"access: {types: {publicatoin: [admin], publication: [admin]}}\n"); status != http.StatusOK {
+	if status, _, msg := r.reload(t, lists+
+		"access: {types: {publicatoin: [admin], publication: [admin]}}\n"); status != http.StatusOK {
 		t.Fatalf("%d %s", status, msg)
 	}
 	const types, author, first, second, public = `"access.types.publicatoin: type publicatoin: no record has it, did you mean publication?"`,
 		`"affiliation.fields: authors.aio: no record has it, or it is hidden"`,
 		`"lists.named.one.filter: titel: no record has it, or it is hidden, did you mean title?"`,
-		`"lists.named.two.filter: authors.lost: no record has it, or it is hidden"`, `"lists.public: hidde: no record has it, or it is hidden"`
+		`"lists.named.two.filter: authors.lost: no record has it, or it is hidden"`,
+		`"lists.public: hidde: no record has it, or it is hidden"`
 	reported("[" + types + "," + author + "," + first + "," + second + "," + public + "]")
 	r.put("activities", append(activity("a4", "Fourth"), bson.E{Key: "titel", Value: "x"}))
 	if status, body := fetch(t, http.MethodPost, r.admin+"/admin/refresh?wait=1"); status != http.StatusOK {

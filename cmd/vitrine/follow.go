@@ -34,7 +34,8 @@ func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 // poll is how often follow checks whether the settings in the database have changed.
 const poll = 15 * time.Second
 
-// follow reads the configuration again on a signal, and adopts settings in the database when they change, until ctx ends.
+// follow reads the configuration again on a signal, and adopts settings in the database when they change, until ctx
+// ends.
 func (p *program) follow(ctx context.Context) error {
 	var ticks <-chan time.Time
 	if p.institute.database != nil {
@@ -92,11 +93,13 @@ func (p *program) check(ctx context.Context) {
 
 // live begins the dotted paths of the settings that a reload adopts.
 var live = []string{
-	"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes", "rules.",
+	"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes",
+	"rules.",
 	"site.", "start_year", "upstream.keep", "upstream.key",
 }
 
-// fixed returns a function that reports whether the setting at a path needs a restart to have its value in a configuration.
+// fixed returns a function that reports whether the setting at a path needs a restart to have its value in a
+// configuration.
 func (i *institute) fixed(next configs.Config) func(path string) bool {
 	hides := func(c configs.Config) bool { return !slices.Contains(c.Access.Anonymous, string(access.FieldsHidden)) }
 	return func(path string) bool {
@@ -116,8 +119,8 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 	}
 }
 
-// reload reads the configuration and the files that it names again, and adopts what needs no restart. If anything in them is
-// invalid, or the database cannot be read, nothing changes.
+// reload reads the configuration and the files that it names again, and adopts what needs no restart. If anything in
+// them is invalid, or the database cannot be read, nothing changes.
 func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 	end, err := p.change(ctx)
 	if err != nil {
@@ -133,7 +136,8 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 		return done, rules.Wrongf("", "", "the configuration file sets nothing: it may not be written yet")
 	}
 	if !before.Cut() && cfg.Cut() {
-		return done, rules.Wrongf("", "", "the last line of the configuration file does not end: it may not be written yet")
+		return done, rules.Wrongf("", "",
+			"the last line of the configuration file does not end: it may not be written yet")
 	}
 	cfg, done.Kept = before.Protecting(cfg)
 	cfg, done.Adopted, done.Refused = before.Keeping(cfg, p.institute.fixed(cfg))
@@ -177,7 +181,8 @@ func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
 		return path == "language" || strings.HasPrefix(path, "lists.") || strings.HasPrefix(path, "rules.")
 	})
 	if p.runner != nil && rows {
-		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves the runs to the leader, which has its own configuration
+		// a standby leaves the runs to the leader, which has its own configuration
+		_ = p.runner.Trigger(materialize.Request{})
 	}
 	return done, nil
 }

@@ -66,8 +66,10 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		Lists: listOptions(cfg.Config, p.institute.cite),
 		Views: servedViews{p.views, &p.unrecorded}, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
-			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session, Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
-			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
+			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
+			Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
+			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader,
+				TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
 		Limits: proxy.Limits{
 			KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout, Rate: cfg.Limits.Rate,
@@ -87,7 +89,8 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		},
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
 		Admin: proxy.AdminOptions{
-			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload, Config: p.writeConfig,
+			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload,
+			Config:    p.writeConfig,
 			ListsDiff: p.listsDiff, Check: p.examine, Journal: p.journal, Leader: p.leader,
 		},
 
@@ -118,7 +121,8 @@ func (p *program) upstreamKeys(cfg effective) auth.Upstream {
 
 func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 	cfg := all.Lists
-	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
+	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts,
+		Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
 	if len(o.Hosts) == 0 {
 		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked the address
 		for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {
@@ -130,7 +134,8 @@ func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
 			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter, Select: l.Select,
-			Group: strings.Split(l.Group, ","), Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
+			Group: strings.Split(l.Group, ","), Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets,
+			PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}
 	return o
@@ -159,13 +164,15 @@ func adminHosts(cfg configs.Admin) []string {
 func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		k := all[name]
-		one := auth.Key{Name: name, Endpoints: k.Endpoints, Rights: named[access.Permission](slices.Sorted(slices.Values(k.Permissions))),
+		one := auth.Key{Name: name, Endpoints: k.Endpoints,
+			Rights:  named[access.Permission](slices.Sorted(slices.Values(k.Permissions))),
 			Origins: k.Origins, Networks: networks(k.Networks), Rate: k.Rate}
 		for _, digest := range k.SHA256 {
 			sum, _ := hex.DecodeString(digest) // package configs has checked it
 			one.Sums = append(one.Sums, [sha256.Size]byte(sum))
 		}
-		if day, err := time.ParseInLocation(time.DateOnly, k.Expires, zone); err == nil { // no error if it is set: as above
+		if day, err := time.ParseInLocation(time.DateOnly, k.Expires, zone); err == nil {
+			// no error if it is set: as above
 			one.Expires = day.AddDate(0, 0, 1)
 		}
 		keys = append(keys, one)
@@ -231,8 +238,8 @@ func networks(texts []string) (all []netip.Prefix) {
 // refreshPatience bounds how long a request waits for a refresh. The refresh continues after that.
 const refreshPatience = 5 * time.Minute
 
-// refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader would
-// not do the refresh; but if forced, it shows the views that it holds back.
+// refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader
+// would not do the refresh; but if forced, it shows the views that it holds back.
 func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshResult, error) {
 	res := proxy.RefreshResult{}
 	for _, st := range p.views.Status() {
@@ -257,7 +264,8 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 		return res, &proxy.NotLeadingError{Ran: len(res.Runs), Of: len(res.Views)}
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
-			res.Msg = "Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
+			res.Msg =
+				"Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
 			res.Done = q.Wait && p.showAll(ctx, &res)
 			return res, nil
 		}
@@ -302,8 +310,10 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 	outcomes, err := p.runner.Refresh(ctx, r)
 	for _, o := range outcomes {
 		run := proxy.JobRun{
-			View: o.View, Result: string(o.Result), OK: o.Result == materialize.Published || o.Result == materialize.Unchanged,
-			Generation: o.Meta.Generation, Rows: o.Meta.Rows, Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed,
+			View: o.View, Result: string(o.Result),
+			OK:         o.Result == materialize.Published || o.Result == materialize.Unchanged,
+			Generation: o.Meta.Generation, Rows: o.Meta.Rows, Scanned: o.Scanned, Changed: o.Changed,
+			Removed: o.Removed,
 			Skipped: o.Skipped, Missing: o.Missing, Seconds: o.Took.Seconds(),
 		}
 		if o.Err != nil {
@@ -322,8 +332,8 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 	return runs, err
 }
 
-// observer reports the outcomes of jobs to the metrics. It also notifies the views, because they read the outcome from
-// the store, where the runner writes it after it has published the new generation.
+// observer reports the outcomes of jobs to the metrics. It also notifies the views, because they read the outcome
+// from the store, where the runner writes it after it has published the new generation.
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {

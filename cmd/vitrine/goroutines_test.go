@@ -37,12 +37,14 @@ var safe = map[string]string{
 	"proxy/upstream/gate/places.go": "reads no rows",
 }
 
-// TestGoroutinesContainFaults: every goroutine that is started where rows are read contains faults, or is listed above.
+// TestGoroutinesContainFaults: every goroutine that is started where rows are read contains faults, or is listed
+// above.
 func TestGoroutinesContainFaults(t *testing.T) {
 	root, used := filepath.Join("..", ".."), map[string]bool{}
 	for _, dir := range readers {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "proxytest") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.Contains(path, "proxytest") {
 				return err
 			}
 			set := token.NewFileSet()
@@ -55,7 +57,9 @@ func TestGoroutinesContainFaults(t *testing.T) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if started := goroutine(n); started != nil && !containsFaults(set, started) {
 					if used[name] = true; safe[name] == "" {
-						t.Errorf("%s: a fault in a mapped file would end the process: begin with fault.Panics and recover", set.Position(n.Pos()))
+						t.Errorf(
+							"%s: a fault in a mapped file would end the process: begin with fault.Panics and recover",
+							set.Position(n.Pos()))
 					}
 				}
 				return true

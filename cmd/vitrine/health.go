@@ -28,8 +28,8 @@ func healthCommand() *cobra.Command {
 }
 
 // askServer reads JSON from a server on this machine, at a path of the listener with an address. It sends a POST if
-// there is a body, or else a GET, with headers as name, value pairs. A status other than 200 is an error. If answer is
-// nil, it does not read the body; to an io.Writer it copies the body.
+// there is a body, or else a GET, with headers as name, value pairs. A status other than 200 is an error. If answer
+// is nil, it does not read the body; to an io.Writer it copies the body.
 func askServer(ctx context.Context, listen, path, token string, body []byte, answer any, headers ...string) error {
 	method := http.MethodGet
 	if body != nil {
@@ -68,9 +68,10 @@ func askServer(ctx context.Context, listen, path, token string, body []byte, ans
 	return nil
 }
 
-// orServed returns the error of a command on the store, unless that is that a server has the embedded store open, and the
-// one at the admin address says that it serves this store. Then it asks the server, as askServer does.
-func orServed(ctx context.Context, cfg configs.Config, err error, path string, body []byte, answer any, headers ...string) error {
+// orServed returns the error of a command on the store, unless that is that a server has the embedded store open, and
+// the one at the admin address says that it serves this store. Then it asks the server, as askServer does.
+func orServed(ctx context.Context, cfg configs.Config, err error, path string, body []byte, answer any,
+	headers ...string) error {
 	switch {
 	case !errors.Is(err, origin.ErrLocked):
 		return err

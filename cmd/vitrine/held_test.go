@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/osiris"
 )
 
-// TestHeldSaysWhy: settings may be deleted, but not all of a collection. Then /readyz, the cockpit and `vitrine status`
-// name the held view and the collection, and none of them says that the view has no records.
+// TestHeldSaysWhy: settings may be deleted, but not all of a collection. Then /readyz, the cockpit and `vitrine
+// status` name the held view and the collection, and none of them says that the view has no records.
 func TestHeldSaysWhy(t *testing.T) {
 	t.Parallel()
 	cfg, err := configs.Load(configs.Sources{Environ: []string{"VITRINE_PRESET=osiris"}})
@@ -34,7 +34,8 @@ func TestHeldSaysWhy(t *testing.T) {
 	}
 	keep := func(left string) {
 		t.Helper()
-		_, err := r.store.Retain(t.Context(), osiris.General, func(v bson.RawValue) bool { return v.StringValue() == left })
+		_, err := r.store.Retain(t.Context(), osiris.General,
+			func(v bson.RawValue) bool { return v.StringValue() == left })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,8 @@ func TestHeldSaysWhy(t *testing.T) {
 		_, body = fetch(t, http.MethodGet, r.base+"/readyz")
 		return unless(strings.Contains(body, held+reason))
 	})
-	for _, want := range []string{`"state":"degraded"`, `"view":"activities"`, `"empty":false`, `"job_held":"` + reason} {
+	for _, want := range []string{`"state":"degraded"`, `"view":"activities"`, `"empty":false`,
+		`"job_held":"` + reason} {
 		if !strings.Contains(body, want) {
 			t.Errorf("readyz lacks %s: %s", want, body)
 		}
@@ -77,7 +79,8 @@ func TestHeldSaysWhy(t *testing.T) {
 	if err := output.ExecuteTemplate(&out, "status of views", views); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "held: activities: "+reason) || strings.Contains(text, "empty: activities") {
+	if text := out.String(); !strings.Contains(text, "held: activities: "+reason) ||
+		strings.Contains(text, "empty: activities") {
 		t.Errorf("status: %s", text)
 	}
 	if event := cockpitEvent(t, r.running); !strings.Contains(event, held+reason) {

@@ -17,22 +17,38 @@ import (
 
 // scripts are texts that a browser would run if it got them unchanged.
 var scripts = []string{
-	`<script>pwn()</script>`, `<SCRIPT SRC=//x.example/x.js></SCRIPT>`, `<scr<script>ipt>pwn()</scr</script>ipt>`, `<script/x>pwn()</script>`,
-	`<img src=x onerror=pwn()>`, `<img src=x onerror="pwn()"//`, `<svg/onload=pwn()>`, `<svg><script>pwn()</script></svg>`,
-	`<svg><animate onbegin=pwn() attributeName=x dur=1s>`, `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=pwn()&gt;">`,
-	`<noscript><p title="</noscript><img src=x onerror=pwn()>">`, `<p title='"><img src=x onerror=pwn()>'>x`, `<b title="'><script>pwn()</script>">x</b>`,
-	`<a href="javascript:pwn()">x</a>`, `<a href=" javascript:pwn()">x</a>`, `<a href="java&#10;script:pwn()">x</a>`, `<a href="&#106;avascript:pwn()">x</a>`,
-	`<a href="JaVaScRiPt:pwn()">x</a>`, "<a href=\"java\tscript:pwn()\">x</a>", "<a href=\"\x01javascript:pwn()\">x</a>",
-	`<a href="data:text/html,<script>pwn()</script>">x</a>`, `<a href="vbscript:pwn()">x</a>`, `<a href="//x.example" onclick="pwn()">x</a>`,
-	`<b style="background:url(javascript:pwn())">x</b>`, `<b style="position:fixed;inset:0">x</b>`, `<style>*{background:url(//x.example)}</style>`,
-	`<iframe srcdoc="<script>pwn()</script>"></iframe>`, `<object data="javascript:pwn()">`, `<embed src="//x.example">`, `<base href="//x.example/">`,
-	`<form action="javascript:pwn()"><button>x</button></form>`, `<input autofocus onfocus=pwn()>`, `<details open ontoggle=pwn()>`,
-	`<meta http-equiv=refresh content="0;url=javascript:pwn()">`, `<link rel=stylesheet href=//x.example>`, `<template><script>pwn()</script></template>`,
-	`&lt;script&gt;pwn()&lt;/script&gt;`, `&amp;lt;img src=x onerror=pwn()&amp;gt;`, `'"><script>pwn()</script>`, `' onmouseover='pwn()`, `" onmouseover="pwn()`,
-	`x' autofocus onfocus='pwn()' y='`, `--><script>pwn()</script><!--`, `]]><script>pwn()</script>`, `{{constructor.constructor('pwn()')()}}`,
-	"<script\x00>pwn()</script>", "<\x00script>pwn()</script>", "\u003cscript\u003epwn()\u003c/script\u003e", "<b\u2028onmouseover=pwn()>x</b>",
-	`<a href="https://x.example/&quot; onmouseover=&quot;pwn()">x</a>`, `<a class="x" onclick=pwn() href='/ok'>x</a>`, "10.1000/x' onmouseover='pwn()",
-	`javascript:pwn()`, `https://x.example/"><script>pwn()</script>`, `<xmp><script>pwn()</script></xmp>`, `<plaintext>`, `<textarea><script>pwn()</script>`,
+	`<script>pwn()</script>`, `<SCRIPT SRC=//x.example/x.js></SCRIPT>`, `<scr<script>ipt>pwn()</scr</script>ipt>`,
+	`<script/x>pwn()</script>`,
+	`<img src=x onerror=pwn()>`, `<img src=x onerror="pwn()"//`, `<svg/onload=pwn()>`,
+	`<svg><script>pwn()</script></svg>`,
+	`<svg><animate onbegin=pwn() attributeName=x dur=1s>`,
+	`<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=pwn()&gt;">`,
+	`<noscript><p title="</noscript><img src=x onerror=pwn()>">`, `<p title='"><img src=x onerror=pwn()>'>x`,
+	`<b title="'><script>pwn()</script>">x</b>`,
+	`<a href="javascript:pwn()">x</a>`, `<a href=" javascript:pwn()">x</a>`, `<a href="java&#10;script:pwn()">x</a>`,
+	`<a href="&#106;avascript:pwn()">x</a>`,
+	`<a href="JaVaScRiPt:pwn()">x</a>`, "<a href=\"java\tscript:pwn()\">x</a>",
+	"<a href=\"\x01javascript:pwn()\">x</a>",
+	`<a href="data:text/html,<script>pwn()</script>">x</a>`, `<a href="vbscript:pwn()">x</a>`,
+	`<a href="//x.example" onclick="pwn()">x</a>`,
+	`<b style="background:url(javascript:pwn())">x</b>`, `<b style="position:fixed;inset:0">x</b>`,
+	`<style>*{background:url(//x.example)}</style>`,
+	`<iframe srcdoc="<script>pwn()</script>"></iframe>`, `<object data="javascript:pwn()">`,
+	`<embed src="//x.example">`, `<base href="//x.example/">`,
+	`<form action="javascript:pwn()"><button>x</button></form>`, `<input autofocus onfocus=pwn()>`,
+	`<details open ontoggle=pwn()>`,
+	`<meta http-equiv=refresh content="0;url=javascript:pwn()">`, `<link rel=stylesheet href=//x.example>`,
+	`<template><script>pwn()</script></template>`,
+	`&lt;script&gt;pwn()&lt;/script&gt;`, `&amp;lt;img src=x onerror=pwn()&amp;gt;`, `'"><script>pwn()</script>`,
+	`' onmouseover='pwn()`, `" onmouseover="pwn()`,
+	`x' autofocus onfocus='pwn()' y='`, `--><script>pwn()</script><!--`, `]]><script>pwn()</script>`,
+	`{{constructor.constructor('pwn()')()}}`,
+	"<script\x00>pwn()</script>", "<\x00script>pwn()</script>", "\u003cscript\u003epwn()\u003c/script\u003e",
+	"<b\u2028onmouseover=pwn()>x</b>",
+	`<a href="https://x.example/&quot; onmouseover=&quot;pwn()">x</a>`, `<a class="x" onclick=pwn() href='/ok'>x</a>`,
+	"10.1000/x' onmouseover='pwn()",
+	`javascript:pwn()`, `https://x.example/"><script>pwn()</script>`, `<xmp><script>pwn()</script></xmp>`,
+	`<plaintext>`, `<textarea><script>pwn()</script>`,
 	strings.Repeat(`<b>`, 600) + `<script>pwn()</script>`, `<b` + strings.Repeat(" ", 3000) + `onclick=pwn()>x`,
 }
 
@@ -75,7 +91,8 @@ func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 		for _, known := range []bool{true, false} {
 			keep := map[string]bool{"_id": true, "username": true, "id": true}
 			if known {
-				for _, key := range []string{"type", "subtype", "year", "affiliated", "aoi", "status", "role", "user", "units", "domain", "display_name"} {
+				for _, key := range []string{"type", "subtype", "year", "affiliated", "aoi", "status", "role", "user",
+					"units", "domain", "display_name"} {
 					keep[key] = true
 				}
 			}
@@ -92,9 +109,12 @@ func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 			}
 			if collection == "activities" && !known {
 				doc = append(doc, bson.E{Key: "rendered", Value: bson.D{
-					{Key: "web", Value: script}, {Key: "print", Value: script}, {Key: "icon", Value: script}, {Key: "type", Value: script},
-					{Key: "subtype", Value: script}, {Key: "title", Value: script}, {Key: "authors", Value: script}, {Key: "editors", Value: script},
-					{Key: "quarter", Value: script}, {Key: "users", Value: bson.A{script}}, {Key: "html", Value: script},
+					{Key: "web", Value: script}, {Key: "print", Value: script}, {Key: "icon", Value: script},
+					{Key: "type", Value: script},
+					{Key: "subtype", Value: script}, {Key: "title", Value: script}, {Key: "authors", Value: script},
+					{Key: "editors", Value: script},
+					{Key: "quarter", Value: script}, {Key: "users", Value: bson.A{script}},
+					{Key: "html", Value: script},
 				}})
 			}
 			raw, err := bson.Marshal(doc)
@@ -122,14 +142,20 @@ func TestScriptsInRecords(t *testing.T) {
 	})
 	r.checked()
 	calls := []string{
-		"/api/activities", "/api/activities?lang=de", "/api/activities?columns=web,print,icon,type,subtype,authors,title,departments",
+		"/api/activities", "/api/activities?lang=de",
+		"/api/activities?columns=web,print,icon,type,subtype,authors,title,departments",
 		"/api/activities?full=1", "/api/html", "/api/all-activities", "/api/all-activities?page=portal",
-		"/api/all-activities?path=https://www.example.org/a%2526b", "/api/spectrum-activities?spectrum=" + url.QueryEscape("Counting What Is Not Seen"),
-		"/portfolio/spectrum", "/api/projects", "/api/projects?lang=de", "/api/projects?formatted", "/api/proposals", "/api/proposals?formatted",
-		"/api/projects?full", "/api/proposals?raw&columns=title,abstract", "/api/events", "/api/search/conferences?columns=title,description",
-		"/api/search/activities?columns=title,journal,book,series,conference", "/api/search/activities?aggregate=title",
+		"/api/all-activities?path=https://www.example.org/a%2526b",
+		"/api/spectrum-activities?spectrum=" + url.QueryEscape("Counting What Is Not Seen"),
+		"/portfolio/spectrum", "/api/projects", "/api/projects?lang=de", "/api/projects?formatted", "/api/proposals",
+		"/api/proposals?formatted",
+		"/api/projects?full", "/api/proposals?raw&columns=title,abstract", "/api/events",
+		"/api/search/conferences?columns=title,description",
+		"/api/search/activities?columns=title,journal,book,series,conference",
+		"/api/search/activities?aggregate=title",
 		"/api/activities?columns=journal,book,conference,event", "/api/activities?aggregate=title",
-		"/api/search/proposals", "/api/search/projects", "/api/search/proposals?columns=title,topics,tags,persons,scholarship,funding_organization,units",
+		"/api/search/proposals", "/api/search/projects",
+		"/api/search/proposals?columns=title,topics,tags,persons,scholarship,funding_organization,units",
 	}
 	texts, shown := 0, 0
 	for _, call := range calls {
@@ -148,8 +174,10 @@ func TestScriptsInRecords(t *testing.T) {
 				if strings.Contains(fmt.Sprint(row), "~script-") {
 					records++
 				}
-				if strings.Contains(call, "full") || strings.Contains(call, "raw") || call == "/api/events" { // the other fields are text
-					row = map[string]any{"rendered": row["rendered"], "title": row["title"], "description": row["description"], "abstract": row["abstract"]}
+				if strings.Contains(call, "full") || strings.Contains(call, "raw") || call == "/api/events" {
+					// the other fields are text
+					row = map[string]any{"rendered": row["rendered"], "title": row["title"],
+						"description": row["description"], "abstract": row["abstract"]}
 				}
 				if call == "/portfolio/spectrum" { // names are text
 					row = map[string]any{"activities": row["activities"]}
@@ -191,7 +219,8 @@ func eachText(path string, v any, fn func(path, text string)) {
 
 // plain are the fields with stored values or text instead of HTML: clients that show them must
 // escape them.
-var plain = strings.Fields("departments topics tags start end start_date end_date year workflow raw_type raw_subtype epub users plain")
+var plain = strings.Fields(
+	"departments topics tags start end start_date end_date year workflow raw_type raw_subtype epub users plain")
 
 var (
 	allowedElements   = strings.Fields("a b br div em i p small span strong sub sup u")

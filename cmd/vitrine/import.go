@@ -24,17 +24,21 @@ func importCommand() *cobra.Command {
 	}, "store")
 	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
-	flags.BoolVar(&to.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
+	flags.BoolVar(&to.Drop, "drop", false,
+		"delete what the dump does not hold from the imported collections, after everything is stored")
 	flags.BoolVar(&to.SkipBad, "skip-bad", false, "skip malformed documents, count and list them")
-	flags.StringVar(&from.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
+	flags.StringVar(&from.Collection, "collection", "",
+		"`NAME` to store a file's documents under; of a folder or archive, the only one to import")
 	flags.StringVar(&from.Database, "db", "", "`NAME` of the database to take from a dump of several")
-	flags.Int64Var(&from.StdinBytes, "stdin-bytes", dump.DefaultStdinBytes, "`NUMBER` of bytes read at most of standard input")
+	flags.Int64Var(&from.StdinBytes, "stdin-bytes", dump.DefaultStdinBytes,
+		"`NUMBER` of bytes read at most of standard input")
 	flags.IntVar(&to.BatchDocs, "batch", 0, "`NUMBER` of documents stored at once (default 1000)")
 	return cmd
 }
 
 // runImport loads a dump and prints a report, after an error, too: the records stored before it stay.
-func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options, to dump.LoadOptions) (err error) {
+func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options,
+	to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
 	read, said := 0, started
 	from.Progress = func(n int) {
@@ -80,7 +84,8 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 }
 
 // undoCreate returns a function that removes the store which is about to be created at a path: the file and its new
-// folders, or only the content if the file is empty now. It returns nil if there is already a store, or path is empty.
+// folders, or only the content if the file is empty now. It returns nil if there is already a store, or path is
+// empty.
 func undoCreate(path string) func() error {
 	info, err := os.Stat(path)
 	switch {

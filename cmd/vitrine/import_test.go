@@ -38,12 +38,18 @@ func TestImportCommand(t *testing.T) {
 		stdout string // the beginning of the output
 		stderr string // a part of the errors
 	}{
-		{"import", []string{good}, 0, "things: documents 3, inserted 2, replaced 0, duplicate 1, skipped 0, removed 0\ntotal: collections 1, stored 2, time ",
-			"note: things: 1 documents share their _id with a later one, which was stored instead; the first is at " + good + ": line 2\n"},
-		{"again, under another name", []string{"--collection", "others", good}, 0, "others: documents 3, inserted 2, ", "note: others: "},
-		{"with drop", []string{"--drop", "--collection", "things", write("one.jsonl", `{"_id":1}`)}, 0, "things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
+		{"import", []string{good}, 0,
+			"things: documents 3, inserted 2, replaced 0, duplicate 1, skipped 0, removed 0\ntotal: collections 1, " +
+				"stored 2, time ",
+			"note: things: 1 documents share their _id with a later one, which was stored instead; the first is at " +
+				good + ": line 2\n"},
+		{"again, under another name", []string{"--collection", "others", good}, 0,
+			"others: documents 3, inserted 2, ", "note: others: "},
+		{"with drop", []string{"--drop", "--collection", "things", write("one.jsonl", `{"_id":1}`)}, 0,
+			"things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
 		{"bad document", []string{good, bad}, 1, "", "vitrine: " + bad + ": line 2: offset 9: "},
-		{"bad document skipped", []string{"--skip-bad", bad}, 0, "bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
+		{"bad document skipped", []string{"--skip-bad", bad}, 0,
+			"bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
 		{"side collection", []string{good, write("view_things.jsonl", "{}")}, 0, "things: documents 3, ", "note: "},
 		{"missing file", []string{filepath.Join(dir, "gone")}, 1, "", "gone: no such file"},
 		{"no path", nil, 1, "", "vitrine: "},
@@ -87,7 +93,8 @@ func TestImportNoFile(t *testing.T) {
 		"not a regular file (D":               {zeros},
 		"line 1: no document ends within 268": {sparse},
 	} {
-		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, "new", "store.db"), args...); code != 1 || !strings.Contains(errs, want) {
+		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, "new", "store.db"), args...); code != 1 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%v: %d, %s", args, code, errs)
 		}
 	}

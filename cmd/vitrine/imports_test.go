@@ -147,7 +147,8 @@ func checkImports(t *testing.T, file, rel string) {
 			}
 			continue
 		}
-		if homes, ok := confined[imported]; ok && (!within(rel, strings.Fields(homes)) || slices.Contains(pure, path.Dir(rel))) {
+		if homes, ok := confined[imported]; ok &&
+			(!within(rel, strings.Fields(homes)) || slices.Contains(pure, path.Dir(rel))) {
 			t.Errorf("%s imports %s, which only %s may import", rel, imported, homes)
 		}
 	}

@@ -29,7 +29,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// institute is the configuration and, with the preset osiris, the settings in the database, which may change meanwhile.
+// institute is the configuration and, with the preset osiris, the settings in the database, which may change
+// meanwhile.
 type institute struct {
 	loaded   atomic.Pointer[loaded]
 	database *osirisdb.Follower // nil if only the configuration counts
@@ -84,7 +85,8 @@ func (i *institute) load(cfg configs.Config) (l *loaded, err error) {
 	if err == nil && cfg.Labels.File != "" {
 		l.ownNames, err = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
 	}
-	l.rendering = &osirisdb.Rendering{Rules: rules, Hidden: i.hidden, Options: render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}}
+	l.rendering = &osirisdb.Rendering{Rules: rules, Hidden: i.hidden,
+		Options: render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}}
 	return l, err
 }
 
@@ -98,8 +100,8 @@ type effective struct {
 	portal osiris.Portal  // what the database's portal shows
 }
 
-// settings returns what is in force under a configuration. It fails if the database cannot be read: the configuration alone could
-// reveal what is hidden.
+// settings returns what is in force under a configuration. It fails if the database cannot be read: the configuration
+// alone could reveal what is hidden.
 func (i *institute) settings(ctx context.Context, l *loaded) (effective, error) {
 	rules := l.rendering.Rules
 	s := effective{Config: l.Config, public: mark.Rule{Public: l.public}, labels: i.labels.With(rules.Labels())}
@@ -200,7 +202,8 @@ func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 }
 
 // readFile reads and parses the file that a setting names, or else the built-in one.
-func readFile[T any](setting, name string, builtIn func() (string, []byte), parse func(name string, src []byte) (T, error)) (read T, err error) {
+func readFile[T any](setting, name string, builtIn func() (string, []byte),
+	parse func(name string, src []byte) (T, error)) (read T, err error) {
 	if name == "" {
 		return parse(builtIn())
 	}
@@ -234,7 +237,8 @@ func (i *institute) allViews() []index.Definition {
 func (i *institute) withWords(job materialize.Job) materialize.Job {
 	for _, v := range i.allViews() {
 		if v.Name == job.View && v.WordRules != "" {
-			words := func(row bson.Raw) []string { return v.WordsOf(i.hidden.Strip(row)) } // callers must not find a record by what they may not see
+			// callers must not find a record by what they may not see
+			words := func(row bson.Raw) []string { return v.WordsOf(i.hidden.Strip(row)) }
 			return materialize.Searched(job, words, v.WordRules)
 		}
 	}

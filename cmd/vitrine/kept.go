@@ -19,8 +19,8 @@ import (
 	"vitrine/materialize"
 )
 
-// newKeeper returns the keeper of the other server's answers, or nil if there is no such server. It gets its rules from
-// the server's options (proxyOptions), also at a reload.
+// newKeeper returns the keeper of the other server's answers, or nil if there is no such server. It gets its rules
+// from the server's options (proxyOptions), also at a reload.
 func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Logger) (*kept.Keeper, error) {
 	if cfg.Upstream.URL == "" {
 		return nil, nil
@@ -44,8 +44,8 @@ type keptMarks struct {
 	origin.Responses
 }
 
-// keptFolder returns the folder of files with copies of kept answers, or "" if there are none. Answers to the same path
-// differ between servers and institutes, so each pair of a store and a server has a folder of its own.
+// keptFolder returns the folder of files with copies of kept answers, or "" if there are none. Answers to the same
+// path differ between servers and institutes, so each pair of a store and a server has a folder of its own.
 func keptFolder(cfg configs.Config, store origin.Store) string {
 	if cfg.Views.Snapshot == "" {
 		return ""
@@ -95,7 +95,8 @@ func refreshKept(
 	stop()
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		if run := runs[name]; err == nil && run.Failed > 0 && run.Fetched == 0 {
-			err = fmt.Errorf("rule %s: the other server sent no answer to keep to any of %d requests", name, run.Failed)
+			err = fmt.Errorf("rule %s: the other server sent no answer to keep to any of %d requests", name,
+				run.Failed)
 		}
 	}
 	return runs, errors.Join(err, parts.Wait())

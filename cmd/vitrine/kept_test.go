@@ -64,7 +64,9 @@ func presetKeeper(t *testing.T) *kept.Keeper {
 		t.Fatal(err)
 	}
 	k, err := kept.New(kept.Options{
-		Fetch: func(context.Context, kept.Request) (kept.Answer, error) { return kept.Answer{}, http.ErrServerClosed },
+		Fetch: func(context.Context, kept.Request) (kept.Answer, error) {
+			return kept.Answer{}, http.ErrServerClosed
+		},
 		Views: func() map[string]int64 { return nil },
 	})
 	if err != nil {
@@ -158,8 +160,8 @@ func TestStatusOfRules(t *testing.T) {
 	}
 }
 
-// TestMaterializeRefreshes: vitrine materialize fetches what rules name as warm, and the next run nothing again, unless
-// what it depends on has changed.
+// TestMaterializeRefreshes: vitrine materialize fetches what rules name as warm, and the next run nothing again,
+// unless what it depends on has changed.
 func TestMaterializeRefreshes(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

@@ -19,7 +19,9 @@ func keyAddCommand() *cobra.Command {
 		if _, err := configs.Load(configs.Sources{Text: []byte(lines), TextName: args[0]}); err != nil {
 			return fmt.Errorf("not a name: %w", err)
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "# The key, which is not stored and not shown again:\n%s\n# Its lines in the configuration file:\n%s", text, lines)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(),
+			"# The key, which is not stored and not shown again:\n%s\n# Its lines in the configuration file:\n%s",
+			text, lines)
 		return err
 	}
 	return cmd

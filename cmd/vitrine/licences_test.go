@@ -23,7 +23,8 @@ type linked struct{ Path, Version, Dir string }
 // linkedModules lists the linked modules by path.
 func linkedModules(t *testing.T) []linked {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{with or .Replace .}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
+	list := exec.Command("go", "list", "-deps", "-f",
+		"{{with .Module}}{{with or .Replace .}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // the platform of a release
 	out, err := list.Output()
 	if err != nil {
@@ -89,7 +90,8 @@ func TestLicences(t *testing.T) {
 				t.Errorf("%s: licence %s is not permitted", m.Path, name)
 			}
 		}
-		fmt.Fprintf(&page, "| [%s](https://pkg.go.dev/%[1]s@%[2]s) | %[2]s | %[3]s |\n", m.Path, m.Version, strings.Join(names, ", "))
+		fmt.Fprintf(&page, "| [%s](https://pkg.go.dev/%[1]s@%[2]s) | %[2]s | %[3]s |\n", m.Path, m.Version,
+			strings.Join(names, ", "))
 	}
 	const file = "../../docs/licences.md"
 	if *update {

@@ -16,8 +16,8 @@ import (
 	"vitrine/rules/osiris"
 )
 
-// publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so that no row
-// has a mark.
+// publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so
+// that no row has a mark.
 func publicRule(cfg configs.Lists) (*filter.Filter, error) {
 	text := cfg.Public
 	if !cfg.Enabled {
@@ -37,7 +37,8 @@ func parseListFilter(text string) (*filter.Filter, error) {
 		return nil, errors.New("may not use $$NOW")
 	}
 	if wrong := (*rules.Error)(nil); errors.As(err, &wrong) {
-		err = &rules.Error{Kind: wrong.Kind, Where: wrong.Where, Reason: wrong.Reason} // without the parameter: the caller names the setting
+		// without the parameter: the caller names the setting
+		err = &rules.Error{Kind: wrong.Kind, Where: wrong.Where, Reason: wrong.Reason}
 	}
 	return f, err
 }

@@ -22,7 +22,8 @@ import (
 func (r *running) public() string {
 	r.t.Helper()
 	r.checked()
-	if _, err := r.program.runner.Refresh(r.t.Context(), materialize.Request{Views: []string{"activities"}}); err != nil {
+	if _, err := r.program.runner.Refresh(r.t.Context(), materialize.Request{Views: []string{"activities"}}); err !=
+		nil {
 		r.t.Fatal(err)
 	}
 	ids := map[string]bool{}
@@ -50,10 +51,14 @@ func TestReloadedLists(t *testing.T) {
 	tests := []struct{ name, file, public, wrong string }{
 		{"the defaults", "", "a1 a2 a3", ""},
 		{"a rule", "lists:\n  public: '{\"title\": {\"$ne\": \"First\"}}'\n", "a2 a3", ""},
-		{"a filter that does not compile", "lists:\n  public: '{\"title\": {\"$in\": 7}}'\n", "a2 a3", "vitrine.yml:2: lists.public: title.$in: "},
-		{"a filter by the clock", "lists:\n  public: '{\"$expr\": {\"$gt\": [\"$$NOW\", \"$day\"]}}'\n", "a2 a3", "vitrine.yml:2: lists.public: may not use $$NOW"},
-		{"a mistake elsewhere", "lists:\n  public: '{}'\n  named: {papers: {view: personen}}\n", "a2 a3", "vitrine.yml:3: lists.named.papers.view: "},
-		{"a filter of a list", "lists:\n  named:\n    papers:\n      filter: '{\"a\": {\"$lt\": 1, \"$foo\": 2}}'\n", "a2 a3", "vitrine.yml:4: lists.named.papers.filter: a.$foo: "},
+		{"a filter that does not compile", "lists:\n  public: '{\"title\": {\"$in\": 7}}'\n", "a2 a3",
+			"vitrine.yml:2: lists.public: title.$in: "},
+		{"a filter by the clock", "lists:\n  public: '{\"$expr\": {\"$gt\": [\"$$NOW\", \"$day\"]}}'\n", "a2 a3",
+			"vitrine.yml:2: lists.public: may not use $$NOW"},
+		{"a mistake elsewhere", "lists:\n  public: '{}'\n  named: {papers: {view: personen}}\n", "a2 a3",
+			"vitrine.yml:3: lists.named.papers.view: "},
+		{"a filter of a list", "lists:\n  named:\n    papers:\n      filter: '{\"a\": {\"$lt\": 1, \"$foo\": 2}}'\n",
+			"a2 a3", "vitrine.yml:4: lists.named.papers.filter: a.$foo: "},
 		{"no lists", "lists: {enabled: false}\n", "", ""},
 		{"what hides is not named any more", "lists:\n  named: {papers: {}}\n", "", ""},
 		{"lists again", "lists:\n  enabled: true\n  named: {papers: {}}\n", "a2 a3", ""},
@@ -66,7 +71,8 @@ func TestReloadedLists(t *testing.T) {
 		}
 		r.program.sources = sourcesIn(name)
 		_, err := r.program.reload(t.Context())
-		if tt.wrong == "" && err != nil || tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {
+		if tt.wrong == "" && err != nil ||
+			tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.wrong)
 		}
 		if got := r.public(); got != tt.public {
@@ -81,17 +87,21 @@ func TestReloadedLists(t *testing.T) {
 // TestTitles: a list with a title in only one language shows it in both.
 func TestTitles(t *testing.T) {
 	for given, want := range map[[2]string][2]string{
-		{"Papers", "Aufsätze"}: {"Papers", "Aufsätze"}, {"", "Aufsätze"}: {"Aufsätze", "Aufsätze"}, {"Papers", ""}: {"Papers", "Papers"}, {}: {},
+		{"Papers", "Aufsätze"}: {"Papers", "Aufsätze"}, {"", "Aufsätze"}: {"Aufsätze", "Aufsätze"},
+		{"Papers", ""}: {"Papers", "Papers"}, {}: {},
 	} {
-		l := listOptions(configs.Config{Lists: configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: map[string]string{"en": given[0], "de": given[1]}}}}}, nil).Named[0]
+		l := listOptions(
+			configs.Config{
+				Lists: configs.Lists{Named: map[string]*configs.NamedList{
+					"x": {Title: map[string]string{"en": given[0], "de": given[1]}}}}}, nil).Named[0]
 		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
 			t.Errorf("%v: got %q, want %q", given, got, want)
 		}
 	}
 }
 
-// TestListsDiff: a configuration file is compared with all that decides what lists show, and what the rows cannot decide
-// is named.
+// TestListsDiff: a configuration file is compared with all that decides what lists show, and what the rows cannot
+// decide is named.
 func TestListsDiff(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
@@ -112,12 +122,19 @@ func TestListsDiff(t *testing.T) {
 		want   string
 	}{
 		{"nothing", proxy.ListsChange{File: []byte(keep)}, "activities 2 2, papers 1 1"},
-		{"types of activities", proxy.ListsChange{File: []byte(keep + "access: {types: {poster: [admin]}}")}, "activities 2 1 hidden by type: 1, papers 1 1"},
-		{"a selection", proxy.ListsChange{File: []byte("lists: {named: {papers: {select: 'type=poster'}}}")}, "activities 2 2, papers 1 1 hidden by type: 1 shown by type: 1"},
-		{"no lists", proxy.ListsChange{File: []byte("lists: {enabled: false}")}, "activities 2 0 hidden by lists.enabled: lists are disabled: 2, papers 1 0 hidden by lists.enabled: lists are disabled: 1"},
-		{"hidden fields", proxy.ListsChange{File: []byte(keep + "access: {hidden_fields: [doi]}")}, "activities 2 2 not judged: access.hidden_fields, papers 1 1 not judged: access.hidden_fields"},
-		{"more records", proxy.ListsChange{Public: "{}", File: []byte(keep)}, "activities 2 3 shown by hide: 1, papers 1 1 not judged: select, on records that are not public yet"},
-		{"a misspelt list", proxy.ListsChange{List: "paper"}, "lists.named has no list \"paper\", did you mean papers?"},
+		{"types of activities", proxy.ListsChange{File: []byte(keep + "access: {types: {poster: [admin]}}")},
+			"activities 2 1 hidden by type: 1, papers 1 1"},
+		{"a selection", proxy.ListsChange{File: []byte("lists: {named: {papers: {select: 'type=poster'}}}")},
+			"activities 2 2, papers 1 1 hidden by type: 1 shown by type: 1"},
+		{"no lists", proxy.ListsChange{File: []byte("lists: {enabled: false}")},
+			"activities 2 0 hidden by lists.enabled: lists are disabled: 2, papers 1 0 hidden by lists.enabled: " +
+				"lists are disabled: 1"},
+		{"hidden fields", proxy.ListsChange{File: []byte(keep + "access: {hidden_fields: [doi]}")},
+			"activities 2 2 not judged: access.hidden_fields, papers 1 1 not judged: access.hidden_fields"},
+		{"more records", proxy.ListsChange{Public: "{}", File: []byte(keep)},
+			"activities 2 3 shown by hide: 1, papers 1 1 not judged: select, on records that are not public yet"},
+		{"a misspelt list", proxy.ListsChange{List: "paper"},
+			"lists.named has no list \"paper\", did you mean papers?"},
 	} {
 		all, err := r.program.listsDiff(t.Context(), tt.change)
 		var got []string
@@ -137,7 +154,8 @@ func TestListsDiff(t *testing.T) {
 			}
 			got = append(got, line)
 		}
-		if text := strings.Join(got, ", "); text != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+		if text := strings.Join(got, ", "); text != tt.want &&
+			(err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v\n got %s\nwant %s", tt.name, err, text, tt.want)
 		}
 	}

@@ -46,7 +46,8 @@ func listsDiffCommand() *cobra.Command {
 		case asJSON:
 			return printJSON(cmd.OutOrStdout(), answer.Data)
 		}
-		return errors.Join(printTable(cmd.OutOrStdout(), "lists diff", answer.Data), output.ExecuteTemplate(cmd.OutOrStdout(), "lists changes", answer.Data))
+		return errors.Join(printTable(cmd.OutOrStdout(), "lists diff", answer.Data),
+			output.ExecuteTemplate(cmd.OutOrStdout(), "lists changes", answer.Data))
 	}, "store", "admin.listen")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&change.Public, "public", "", "`RULE` instead of lists.public")
@@ -93,9 +94,11 @@ func (s effective) changed(sources configs.Sources, c proxy.ListsChange) (_ effe
 		}
 		next = next.With(s.stored)
 		unjudged = slices.DeleteFunc(s.Changed(next), func(path string) bool {
-			return !slices.Contains([]string{"preset", "timezone", "access.anonymous", "access.hidden_fields", "catalog.topics_path", "rules.file", "rules.cite_file"}, path)
+			return !slices.Contains([]string{"preset", "timezone", "access.anonymous", "access.hidden_fields",
+				"catalog.topics_path", "rules.file", "rules.cite_file"}, path)
 		})
-		if s.Preset == "osiris" && s.Lists.Portal != next.Lists.Portal { // the marks of other records say which persons count
+		if s.Preset == "osiris" && s.Lists.Portal != next.Lists.Portal {
+			// the marks of other records say which persons count
 			unjudged = append(unjudged, "lists.portal, where persons switch off what their own lists have")
 		}
 		s.Lists, s.Access.Types = next.Lists, next.Access.Types
@@ -107,7 +110,8 @@ func (s effective) changed(sources configs.Sources, c proxy.ListsChange) (_ effe
 	before := s.Lists.Named[c.List]
 	if before == nil {
 		near := params.DidYouMean(c.List, slices.Sorted(maps.Keys(s.Lists.Named)))
-		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List, cmp.Or(near, "; a configuration file may add one"))
+		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List,
+			cmp.Or(near, "; a configuration file may add one"))
 	}
 	one := *before
 	one.Filter, s.Lists.Named = c.Filter, maps.Clone(s.Lists.Named)

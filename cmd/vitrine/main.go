@@ -1,7 +1,7 @@
 // Command vitrine serves a research institute's read API from materialized views.
 //
-// This package connects the parts: it reads the configuration, passes options to every package, and runs the command of
-// the command line. There is one file per command; rules and decisions are in the packages.
+// This package connects the parts: it reads the configuration, passes options to every package, and runs the command
+// of the command line. There is one file per command; rules and decisions are in the packages.
 package main
 
 import (

@@ -27,13 +27,16 @@ func materializeCommand() *cobra.Command {
 	}, "store", "preset", "log.level", "log.format")
 	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build, or upstream; may be repeated")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
-	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if too many rows would be removed (materialize.max_shrink)")
+	cmd.Flags().BoolVar(&q.Force, "force", false,
+		"publish even if too many rows would be removed (materialize.max_shrink)")
 	return cmd
 }
 
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) error {
-	progress := rowProgress(cmd.ErrOrStderr()) // checked before detachLog replaces the output, which may be a terminal
-	log, _ := detachLog(cmd, cfg.Log)          // detached, because an unread log must not delay processes that wait for the lease
+	// checked before detachLog replaces the output, which may be a terminal
+	progress := rowProgress(cmd.ErrOrStderr())
+	// detached, because an unread log must not delay processes that wait for the lease
+	log, _ := detachLog(cmd, cfg.Log)
 	warnOfVisible(cmd, log)
 	var outcomes []materialize.Outcome
 	var runs map[string]kept.Run
@@ -67,9 +70,10 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 }
 
 // buildViews runs the jobs once and returns their outcomes, even if there is an error. A view that was not published,
-// because its run failed or was held back, is an error, but the others are still built. If rows may stay in the store,
-// buildViews also creates the indexes for queries on them.
-func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request, progress func(materialize.Progress)) ([]materialize.Outcome, error) {
+// because its run failed or was held back, is an error, but the others are still built. If rows may stay in the
+// store, buildViews also creates the indexes for queries on them.
+func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request,
+	progress func(materialize.Progress)) ([]materialize.Outcome, error) {
 	if err := checkSource(ctx, store); err != nil {
 		return nil, err
 	}
@@ -99,7 +103,10 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 	}
 	for _, o := range outcomes { // the next run settles, but no other may follow this one
 		if settled, e := store.Settled(ctx, o.Meta); e == nil && !settled {
-			err = errors.Join(err, fmt.Errorf("view %s: generation %d is published but not settled, and front ends that read it from the store wait: run again", o.View, o.Meta.Generation))
+			err = errors.Join(err,
+				fmt.Errorf(
+					"view %s: generation %d is published but not settled, and front ends that read it from the "+
+						"store wait: run again", o.View, o.Meta.Generation))
 		}
 	}
 	err = errors.Join(err, view.Index(ctx, store, inst.allViews()))

@@ -43,7 +43,8 @@ func TestOsirisChanges(t *testing.T) {
 	}
 	r.general("apikey", nil)
 	r.put(osiris.Projects, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "own"}, {Key: "name", Value: "Ours"}})
-	r.put(osiris.Rights, bson.D{{Key: "_id", Value: 1}, {Key: "role", Value: "x"}, {Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
+	r.put(osiris.Rights, bson.D{{Key: "_id", Value: 1}, {Key: "role", Value: "x"},
+		{Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
 	r.check()
 	if status, _ := r.get("/api/html"); status != http.StatusOK {
 		t.Errorf("without a key again: status %d", status)
@@ -150,7 +151,8 @@ func runOsiris(t *testing.T) *osirisRun {
 
 func osirisActivity(id, title string, year int32) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
-		{Key: "title", Value: title}, {Key: "year", Value: year}, {Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
+		{Key: "title", Value: title}, {Key: "year", Value: year},
+		{Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
 }
 
 func (r *osirisRun) get(path string) (int, string) {
@@ -168,8 +170,9 @@ func (r *osirisRun) general(key string, value any) {
 
 func (r *osirisRun) template(src string) {
 	r.t.Helper()
-	r.put(osiris.Types, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "article"}, {Key: "parent", Value: "publication"},
-		{Key: "template", Value: bson.D{{Key: "print", Value: src}}}})
+	r.put(osiris.Types,
+		bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "article"}, {Key: "parent", Value: "publication"},
+			{Key: "template", Value: bson.D{{Key: "print", Value: src}}}})
 }
 
 // since returns how many publications /api/html shows.

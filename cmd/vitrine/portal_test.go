@@ -38,12 +38,14 @@ func runPortal(t *testing.T, environ ...string) *portalRun {
 				r.put("activities", a)
 			}
 		}
-		r.put("activities", bson.D{{Key: "_id", Value: "untyped"}, {Key: "type", Value: "publication"}, {Key: "title", Value: "X"}})
+		r.put("activities",
+			bson.D{{Key: "_id", Value: "untyped"}, {Key: "type", Value: "publication"}, {Key: "title", Value: "X"}})
 	})
 	run := &portalRun{&osirisRun{r}}
 	for _, other := range []string{"coins", "quarters"} { // so that the collections are never empty
 		run.general(other, true)
-		run.put(osiris.Features, bson.D{{Key: "_id", Value: other}, {Key: "feature", Value: other}, {Key: "enabled", Value: true}})
+		run.put(osiris.Features,
+			bson.D{{Key: "_id", Value: other}, {Key: "feature", Value: other}, {Key: "enabled", Value: true}})
 	}
 	run.subtype("article", true)
 	run.subtype("report", false)
@@ -52,12 +54,14 @@ func runPortal(t *testing.T, environ ...string) *portalRun {
 
 func (r *portalRun) subtype(id string, portfolio any) {
 	r.t.Helper()
-	r.put(osiris.Types, bson.D{{Key: "_id", Value: id}, {Key: "id", Value: id}, {Key: "parent", Value: "publication"}, {Key: "portfolio", Value: portfolio}})
+	r.put(osiris.Types, bson.D{{Key: "_id", Value: id}, {Key: "id", Value: id}, {Key: "parent", Value: "publication"},
+		{Key: "portfolio", Value: portfolio}})
 }
 
 func (r *portalRun) feature(enabled any) {
 	r.t.Helper()
-	r.put(osiris.Features, bson.D{{Key: "_id", Value: "w"}, {Key: "feature", Value: "quality-workflow"}, {Key: "enabled", Value: enabled}})
+	r.put(osiris.Features, bson.D{{Key: "_id", Value: "w"}, {Key: "feature", Value: "quality-workflow"},
+		{Key: "enabled", Value: enabled}})
 }
 
 // follows runs the job of activities, and waits until the program serves what it has published.
@@ -65,7 +69,8 @@ func (r *portalRun) follows() {
 	r.t.Helper()
 	r.check()
 	r.checked()
-	if _, err := r.program.runner.Refresh(r.t.Context(), materialize.Request{Views: []string{"activities"}}); err != nil {
+	if _, err := r.program.runner.Refresh(r.t.Context(), materialize.Request{Views: []string{"activities"}}); err !=
+		nil {
 		r.t.Fatal(err)
 	}
 	meta, err := r.store.Meta(r.t.Context(), "activities")
@@ -83,7 +88,8 @@ func (r *portalRun) listed() string {
 	_, feed := r.get("/lists/activities.feed.json")
 	_, csv := r.get("/lists/activities.csv")
 	_, sitemap := fetch(r.t, http.MethodGet, r.base+"/sitemap.xml")
-	for _, id := range []string{"article-none", "article-in_progress", "article-verified", "report-none", "report-in_progress", "report-verified", "untyped"} {
+	for _, id := range []string{"article-none", "article-in_progress", "article-verified", "report-none",
+		"report-in_progress", "report-verified", "untyped"} {
 		item, _ := r.get("/items/" + id)
 		title := "On " + strings.Replace(id, "-", " ", 1)
 		seen := []bool{
@@ -106,7 +112,8 @@ func (r *portalRun) listed() string {
 // TestPortalSwitches: while the program runs, public activities follow each of the portal's settings.
 func TestPortalSwitches(t *testing.T) {
 	t.Parallel()
-	const articles, reports = "article-none article-in_progress article-verified", "report-none report-in_progress report-verified"
+	const articles, reports = "article-none article-in_progress article-verified",
+		"report-none report-in_progress report-verified"
 	r := runPortal(t)
 	r.follows()
 	for _, tt := range []struct {
@@ -119,13 +126,17 @@ func TestPortalSwitches(t *testing.T) {
 		{"by a number", func() { r.subtype("report", 1) }, articles + " " + reports},
 		{"by what OSIRIS does not take for it", func() { r.subtype("report", "1") }, articles},
 		{"neither", func() { r.subtype("article", "false") }, ""},
-		{"the field is gone", func() { r.put(osiris.Types, bson.D{{Key: "_id", Value: "report"}, {Key: "id", Value: "report"}}) }, ""},
+		{"the field is gone",
+			func() { r.put(osiris.Types, bson.D{{Key: "_id", Value: "report"}, {Key: "id", Value: "report"}}) }, ""},
 		{"one again", func() { r.subtype("article", true) }, articles},
-		{"only approved, without workflows", func() { r.general("portfolio-workflow-visibility", "only-approved") }, articles},
+		{"only approved, without workflows", func() { r.general("portfolio-workflow-visibility", "only-approved") },
+			articles},
 		{"with workflows", func() { r.feature(true) }, "article-verified"},
-		{"approved or empty", func() { r.general("portfolio-workflow-visibility", "approved-or-empty") }, "article-none article-verified"},
+		{"approved or empty", func() { r.general("portfolio-workflow-visibility", "approved-or-empty") },
+			"article-none article-verified"},
 		{"all", func() { r.general("portfolio-workflow-visibility", "all") }, articles},
-		{"what OSIRIS does not know", func() { r.general("portfolio-workflow-visibility", "approved") }, "article-verified"},
+		{"what OSIRIS does not know", func() { r.general("portfolio-workflow-visibility", "approved") },
+			"article-verified"},
 		{"the settings are away for a moment", func() {
 			r.general("portfolio-workflow-visibility", "approved-or-empty")
 			r.follows()
@@ -150,7 +161,9 @@ func TestPortalOff(t *testing.T) {
 	t.Parallel()
 	r := runPortal(t, "VITRINE_LISTS_PORTAL=false", `VITRINE_LISTS_PUBLIC={"title": {"$ne": "On report none"}}`)
 	r.follows()
-	if got, want := r.listed(), "article-none article-in_progress article-verified report-in_progress report-verified untyped"; got != want {
+	if got, want :=
+		r.listed(),
+		"article-none article-in_progress article-verified report-in_progress report-verified untyped"; got != want {
 		t.Errorf("public are %q, want %q", got, want)
 	}
 }
@@ -189,15 +202,18 @@ func TestPortalExplained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Record == nil || e.Record.InAnswer || e.Record.Reason != "not public" || !strings.Contains(fmt.Sprint(e.Record.Because), want) {
+			if e.Record == nil || e.Record.InAnswer || e.Record.Reason != "not public" ||
+				!strings.Contains(fmt.Sprint(e.Record.Because), want) {
 				t.Errorf("%s: got %+v, want %s", q.URL, e.Record, want)
 			}
 		}
 	}
-	if e, err := r.program.server.Explain(t.Context(), proxy.Question{URL: "/items/article-none"}); err != nil || !e.Record.InAnswer {
+	if e, err := r.program.server.Explain(t.Context(), proxy.Question{URL: "/items/article-none"}); err != nil ||
+		!e.Record.InAnswer {
 		t.Errorf("a public record: %+v, %v", e.Record, err)
 	}
-	all, err := r.program.listsDiff(t.Context(), proxy.ListsChange{File: []byte("preset: osiris\nlists: {portal: false}\n")})
+	all, err := r.program.listsDiff(t.Context(),
+		proxy.ListsChange{File: []byte("preset: osiris\nlists: {portal: false}\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +222,8 @@ func TestPortalExplained(t *testing.T) {
 		`workflow.status "in_progress" (adminGeneral.portfolio-workflow-visibility)`:                                          1,
 		`subtype "report" (adminTypes.portfolio), workflow.status "in_progress" (adminGeneral.portfolio-workflow-visibility)`: 1,
 	}
-	if d := all[0]; d.List != "activities" || d.Before != 2 || d.After != 7 || len(d.NotJudged) != 1 || fmt.Sprint(d.Shown.Fields) != fmt.Sprint(want) {
+	if d := all[0]; d.List != "activities" || d.Before != 2 || d.After != 7 || len(d.NotJudged) != 1 ||
+		fmt.Sprint(d.Shown.Fields) != fmt.Sprint(want) {
 		t.Errorf("without the portal: %+v", d)
 	}
 }

@@ -18,10 +18,12 @@ var hides = map[string]struct {
 	value any
 	hide  bool
 }{
-	"absent": {}, "null": {nil, false}, "false": {false, false}, "zero": {int32(0), false}, "double-zero": {0.0, false},
-	"text-zero": {"0", false}, "text-false": {"false", false}, "empty": {"", false},
+	"absent": {}, "null": {nil, false}, "false": {false, false}, "zero": {int32(0), false},
+	"double-zero": {0.0, false},
+	"text-zero":   {"0", false}, "text-false": {"false", false}, "empty": {"", false},
 	"true": {true, true}, "one": {int32(1), true}, "long": {int64(1), true}, "double": {1.0, true},
-	"text-one": {"1", true}, "text-true": {"true", true}, "capitals": {"TRUE", true}, "spaces": {" True", true}, "two": {int32(2), true},
+	"text-one": {"1", true}, "text-true": {"true", true}, "capitals": {"TRUE", true}, "spaces": {" True", true},
+	"two":  {int32(2), true},
 	"list": {bson.A{true}, true}, "document": {bson.D{}, true},
 }
 
@@ -40,7 +42,8 @@ func TestHiddenInEveryForm(t *testing.T) {
 				return d
 			}
 			author := bson.D{{Key: "user", Value: id}, {Key: "last", Value: "X"}}
-			r.put("activities", mine(bson.E{Key: "title", Value: "Of " + id}, bson.E{Key: "authors", Value: bson.A{author}}))
+			r.put("activities",
+				mine(bson.E{Key: "title", Value: "Of " + id}, bson.E{Key: "authors", Value: bson.A{author}}))
 			r.put("persons", mine(bson.E{Key: "username", Value: id}, bson.E{Key: "last", Value: "Of " + id}))
 			r.put("projects", mine(bson.E{Key: "name", Value: id}, bson.E{Key: "public", Value: true}))
 			r.put("conferences", mine(bson.E{Key: "title", Value: "Of " + id}))

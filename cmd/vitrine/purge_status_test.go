@@ -13,7 +13,9 @@ import (
 // TestStatusOfPurges: /admin/views and `vitrine status` name a cache in front that refuses purges, and say why.
 func TestStatusOfPurges(t *testing.T) {
 	t.Parallel()
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	defer refusing.Close()
 	cfg := configs.Default()
 	cfg.Purge.Targets = map[string]configs.URI{"front": configs.URI("purge " + refusing.URL)}
@@ -31,7 +33,8 @@ func TestStatusOfPurges(t *testing.T) {
 		}
 		return unless(strings.Contains(out.String(), "the last requests failed: front answered 403 Forbidden"))
 	})
-	if text := out.String(); !strings.HasPrefix(text, "purge: front: ") || !strings.Contains(text, "0 batches were given up") {
+	if text := out.String(); !strings.HasPrefix(text, "purge: front: ") ||
+		!strings.Contains(text, "0 batches were given up") {
 		t.Error(text)
 	}
 }

@@ -29,7 +29,8 @@ func queryCommand() *cobra.Command {
 	var count bool
 	cmd := withConfig("query", func(cmd *cobra.Command, args []string, cfg configs.Config) error {
 		text := strings.Join(args, "") // at most one
-		f, err := filter.Parse([]byte(cmp.Or(text, "{}")), filter.Options{Param: "filter", HexIDs: true, Foreign: true})
+		f, err := filter.Parse([]byte(cmp.Or(text, "{}")),
+			filter.Options{Param: "filter", HexIDs: true, Foreign: true})
 		if err != nil {
 			return err
 		}
@@ -55,8 +56,10 @@ func queryCommand() *cobra.Command {
 }
 
 // queryStore calls show with the rows in the store that a filter selects.
-func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(view.Selection) error, f *filter.Filter) error {
-	return withStore(cmd.Context(), cfg, func(store origin.Store) error { // open all the time: the database may evaluate a filter that memory does not
+func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(view.Selection) error,
+	f *filter.Filter) error {
+	return withStore(cmd.Context(), cfg, func(store origin.Store) error {
+		// open all the time: the database may evaluate a filter that memory does not
 		snap, err := loadView(cmd.Context(), cfg, store, name)
 		if err != nil {
 			return err
@@ -76,7 +79,8 @@ func loadView(ctx context.Context, cfg configs.Config, store origin.Store, name 
 		known = append(known, def.Name)
 		if def.Name == name {
 			snap, err := view.Load(ctx, view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)
-			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) { // the original error is for clients of a server
+			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) {
+				// the original error is for clients of a server
 				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
 			}
 			return snap, err

@@ -21,8 +21,8 @@ var unqueued = map[string]string{
 var unqueuedMethods = []string{"Scan", "Sift", "Rows", "Hashes", "RowCount", "Version"}
 
 // TestQueuePassedOnlyByJobs: only the files above use the methods that read rows or records without the admission
-// queue, so all requests wait in it. It compares signatures, so it also finds such a method in an interface of another
-// package.
+// queue, so all requests wait in it. It compares signatures, so it also finds such a method in an interface of
+// another package.
 func TestQueuePassedOnlyByJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all packages")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// valueReaders are the packages that read stored values. Public lists use only those of their functions that write what
-// an item has, or read a parameter.
+// valueReaders are the packages that read stored values. Public lists use only those of their functions that write
+// what an item has, or read a parameter.
 var valueReaders = map[string][]string{
 	"vitrine/rules/person": {"Inverted", "Name"},
 	"vitrine/rules/date":   {"Time", "String"},

@@ -38,16 +38,21 @@ type reloading struct {
 func runFile(t *testing.T, text string, environ ...string) *reloading {
 	t.Helper()
 	dir := t.TempDir()
-	r := &reloading{file: filepath.Join(dir, "vitrine.yml"), head: "store: bolt://" + dir + "/configured.db\nlisten: 127.0.0.1:0\nadmin: {listen: '127.0.0.1:0'}\nviews: {poll: 1h}\nmaterialize: {max_shrink: 0.5}\nshutdown: {delay: 0s}\n"}
+	r := &reloading{file: filepath.Join(dir, "vitrine.yml"),
+		head: "store: bolt://" + dir +
+			"/configured.db\nlisten: 127.0.0.1:0\nadmin: {listen: '127.0.0.1:0'}\nviews: {poll: 1h}\nmaterialize: " +
+			"{max_shrink: 0.5}\nshutdown: {delay: 0s}\n"}
 	r.write(t, text)
 	cfg, err := configs.Load(sourcesIn(r.file, environ...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.running = runConfigured(t, cfg, func(r *running) {
-		r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"}, {Key: "mail", Value: "ada@hidden.example"}})
+		r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"},
+			{Key: "mail", Value: "ada@hidden.example"}})
 		r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
-		r.put("projects", bson.D{{Key: "_id", Value: "x1"}, {Key: "name", Value: "X"}, {Key: "title", Value: "Owls"}, {Key: "type", Value: "Drittmittel"}})
+		r.put("projects", bson.D{{Key: "_id", Value: "x1"}, {Key: "name", Value: "X"}, {Key: "title", Value: "Owls"},
+			{Key: "type", Value: "Drittmittel"}})
 	})
 	r.program.sources = sourcesIn(r.file, environ...)
 	// The harness chooses the store and other values for itself.
@@ -116,27 +121,42 @@ func TestReload(t *testing.T) {
 		{"nothing", "", nil, nil, "/api/activities", "", 200, `"count":3`},
 		{"a key", keyed, []string{"auth.keys"}, nil, "/api/activities", "", 403, "valid API key"},
 		{"its permission", keyed, nil, nil, "/api/users/ada", "X-API-Key: k1", 200, "ada@hidden.example"},
-		{"another key", keyLines(map[string]string{"portal": "k2"}, ""), []string{"auth.keys"}, nil, "/api/users/ada", "X-API-Key: k2", 200, `"username":"ada"}`},
-		{"access", "auth: {keys: {}}\naccess: {anonymous: [projects.view]}\n", []string{"access.anonymous", "auth.keys"}, nil, "/api/projects", "", 200, `"count":1`},
-		{"no access", "access: {anonymous: []}\n", []string{"access.anonymous"}, nil, "/api/projects", "", 200, `"count":0`},
-		{"hidden fields", "access: {anonymous: [fields.hidden], hidden_fields: [title]}\n", []string{}, []string{"access.anonymous", "access.hidden_fields"}, "/api/users/ada", "", 200, `"username":"ada"}`},
-		{"lists", "lists: {named: {papers: {title: {en: Papers of ours}}}}\n", []string{"lists.named"}, nil, "/lists/papers.json", "", 200, "Papers of ours"},
-		{"a site", "site: {title: {en: Owl House}}\n", []string{"lists.named", "site.title"}, nil, "/lists/activities", "Accept: text/html", 200, "Owl House"},
-		{"CORS", "http: {cors: {origins: ['https://a.example']}}\n", []string{"http.cors.origins", "site.title"}, nil, "/api/activities", "Origin: https://a.example", 200, ""},
-		{"filters", "limits: {filter_bytes: 200}\n", []string{"http.cors.origins", "limits.filter_bytes"}, nil, "/api/activities?json=%7B%22type%22:%22" + strings.Repeat("x", 200) + "%22%7D", "", 400, "200 are allowed"},
-		{"a limit", "limits: {rate: 1}\n", []string{"limits.filter_bytes", "limits.rate"}, nil, "/api/activities", "", 200, ""},
-		{"a kept limit", "limits: {rate: 1}\nstart_year: 3000\n", []string{"start_year"}, nil, "/api/activities", "", 429, "Too many requests"},
-		{"no limit", "limits: {rate: 0}\nstart_year: 3000\n", []string{"limits.rate"}, nil, "/api/html", "", 200, `"count":0`},
+		{"another key", keyLines(map[string]string{"portal": "k2"}, ""), []string{"auth.keys"}, nil, "/api/users/ada",
+			"X-API-Key: k2", 200, `"username":"ada"}`},
+		{"access", "auth: {keys: {}}\naccess: {anonymous: [projects.view]}\n",
+			[]string{"access.anonymous", "auth.keys"}, nil, "/api/projects", "", 200, `"count":1`},
+		{"no access", "access: {anonymous: []}\n", []string{"access.anonymous"}, nil, "/api/projects", "", 200,
+			`"count":0`},
+		{"hidden fields", "access: {anonymous: [fields.hidden], hidden_fields: [title]}\n", []string{},
+			[]string{"access.anonymous", "access.hidden_fields"}, "/api/users/ada", "", 200, `"username":"ada"}`},
+		{"lists", "lists: {named: {papers: {title: {en: Papers of ours}}}}\n", []string{"lists.named"}, nil,
+			"/lists/papers.json", "", 200, "Papers of ours"},
+		{"a site", "site: {title: {en: Owl House}}\n", []string{"lists.named", "site.title"}, nil,
+			"/lists/activities", "Accept: text/html", 200, "Owl House"},
+		{"CORS", "http: {cors: {origins: ['https://a.example']}}\n", []string{"http.cors.origins", "site.title"}, nil,
+			"/api/activities", "Origin: https://a.example", 200, ""},
+		{"filters", "limits: {filter_bytes: 200}\n", []string{"http.cors.origins", "limits.filter_bytes"}, nil,
+			"/api/activities?json=%7B%22type%22:%22" + strings.Repeat("x", 200) + "%22%7D", "", 400,
+			"200 are allowed"},
+		{"a limit", "limits: {rate: 1}\n", []string{"limits.filter_bytes", "limits.rate"}, nil, "/api/activities", "",
+			200, ""},
+		{"a kept limit", "limits: {rate: 1}\nstart_year: 3000\n", []string{"start_year"}, nil, "/api/activities", "",
+			429, "Too many requests"},
+		{"no limit", "limits: {rate: 0}\nstart_year: 3000\n", []string{"limits.rate"}, nil, "/api/html", "", 200,
+			`"count":0`},
 		{"what needs a restart", "listen: 127.0.0.1:1\n", nil, nil, "/api/activities", "", 200, `"count":3`},
 	} {
 		if step.name == "what needs a restart" {
-			r.head = strings.NewReplacer("listen: 127.0.0.1:0\n", "", "configured.db", "other.db", "poll: 1h", "poll: 3s").Replace(r.head)
+			r.head = strings.NewReplacer("listen: 127.0.0.1:0\n", "", "configured.db", "other.db", "poll: 1h",
+				"poll: 3s").Replace(r.head)
 			step.adopted, step.refused = []string{"start_year"}, []string{"store", "listen", "routes", "views.poll"}
-			step.text += "routes: {/api/projects: upstream}\nupstream: {url: 'https://old.example'}\npurge: {targets: {}}\n"
+			step.text += "routes: {/api/projects: upstream}\nupstream: {url: 'https://old.example'}\npurge: " +
+				"{targets: {}}\n"
 			step.refused = append(step.refused, "upstream.url")
 		}
 		status, done, msg := r.reload(t, step.text)
-		if status != http.StatusOK || !slices.Equal(done.Adopted, step.adopted) || !slices.Equal(done.Refused, step.refused) {
+		if status != http.StatusOK || !slices.Equal(done.Adopted, step.adopted) ||
+			!slices.Equal(done.Refused, step.refused) {
 			t.Errorf("%s: %d %s, adopted %q, refused %q", step.name, status, msg, done.Adopted, done.Refused)
 		}
 		var headers []string
@@ -165,12 +185,16 @@ func TestReload(t *testing.T) {
 // TestReloadRoutes: an endpoint moves to the other server, and back.
 func TestReloadRoutes(t *testing.T) {
 	t.Parallel()
-	old := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("old")) }))
+	old := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = rw.Write([]byte("old"))
+	}))
 	defer old.Close()
 	site := "upstream: {url: '" + old.URL + "'}\n"
 	r := runFile(t, site)
-	for _, step := range []struct{ text, body string }{{"routes: {/api/projects: upstream}\n", "old"}, {"", `"status":200`}} {
-		if status, done, msg := r.reload(t, site+step.text); status != http.StatusOK || !slices.Equal(done.Adopted, []string{"routes"}) {
+	for _, step := range []struct{ text, body string }{{"routes: {/api/projects: upstream}\n", "old"},
+		{"", `"status":200`}} {
+		if status, done, msg := r.reload(t, site+step.text); status != http.StatusOK ||
+			!slices.Equal(done.Adopted, []string{"routes"}) {
 			t.Errorf("%d %s, adopted %q, refused %q", status, msg, done.Adopted, done.Refused)
 		}
 		if _, body := fetch(t, http.MethodGet, r.base+"/api/projects"); !strings.Contains(body, step.body) {
@@ -178,8 +202,10 @@ func TestReloadRoutes(t *testing.T) {
 		}
 	}
 	site = "upstream: {url: '" + old.URL + "', key: the-key-of-the-other-server}\n"
-	if status, done, msg := r.reload(t, site); status != http.StatusOK || !slices.Equal(done.Adopted, []string{"upstream.key"}) {
-		t.Errorf("another key for the other server: %d %s, adopted %q, refused %q", status, msg, done.Adopted, done.Refused)
+	if status, done, msg := r.reload(t, site); status != http.StatusOK ||
+		!slices.Equal(done.Adopted, []string{"upstream.key"}) {
+		t.Errorf("another key for the other server: %d %s, adopted %q, refused %q", status, msg, done.Adopted,
+			done.Refused)
 	}
 }
 
@@ -195,7 +221,9 @@ func TestReloadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text := fmt.Sprintf("rules: {file: %s/rules.yaml}\nlabels: {file: %s/labels.yaml}\naccess: {anonymous: [projects.view]}\n", dir, dir)
+	text := fmt.Sprintf(
+		"rules: {file: %s/rules.yaml}\nlabels: {file: %s/labels.yaml}\naccess: {anonymous: [projects.view]}\n", dir,
+		dir)
 	write("rules.yaml", string(rules))
 	write("labels.yaml", "project-type: {Drittmittel: {en: Money}}\n")
 	shown := func(target, want string) {
@@ -208,7 +236,8 @@ func TestReloadFiles(t *testing.T) {
 			return body
 		})
 	}
-	if status, done, msg := r.reload(t, text); status != 200 || !slices.Equal(done.Adopted, []string{"access.anonymous", "labels.file", "rules.file"}) {
+	if status, done, msg := r.reload(t, text); status != 200 ||
+		!slices.Equal(done.Adopted, []string{"access.anonymous", "labels.file", "rules.file"}) {
 		t.Fatalf("%d %s %q", status, msg, done.Adopted)
 	}
 	shown("/api/projects?columns[]=type", "Money")
@@ -266,17 +295,21 @@ func TestRotation(t *testing.T) {
 	defer running.Wait()
 	defer close(stop)
 	each("old-text", 20)
-	for _, step := range []struct{ texts, right string }{{"old-text new-text", "new-text"}, {"new-text", "new-text"}} {
-		if status, _, msg := r.reload(t, keyLines(map[string]string{"portal": step.texts}, "")); status != http.StatusOK {
+	for _, step := range []struct{ texts, right string }{{"old-text new-text", "new-text"},
+		{"new-text", "new-text"}} {
+		if status, _, msg := r.reload(t, keyLines(map[string]string{"portal": step.texts}, "")); status !=
+			http.StatusOK {
 			t.Fatalf("%d %s", status, msg)
 		}
 		use(step.right)
 		each(step.right, 20) // no client has the old key in a request any more
 	}
-	if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities", "X-API-Key", "old-text"); status != http.StatusForbidden {
+	if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities", "X-API-Key", "old-text"); status !=
+		http.StatusForbidden {
 		t.Errorf("the old key: %d", status)
 	}
-	if _, body := fetch(t, http.MethodGet, r.admin+"/metrics"); !strings.Contains(body, `vitrine_key_requests_total{key="portal",outcome="admitted"}`) || strings.Contains(body, "-text") {
+	if _, body := fetch(t, http.MethodGet, r.admin+"/metrics"); !strings.Contains(body,
+		`vitrine_key_requests_total{key="portal",outcome="admitted"}`) || strings.Contains(body, "-text") {
 		t.Error("the metrics lack the key, or have its text")
 	}
 }
@@ -293,10 +326,12 @@ func TestKeyAdd(t *testing.T) {
 	if err != nil || len(cfg.Auth.Keys) != 1 {
 		t.Fatalf("%v: %s", err, lines)
 	}
-	if want := fmt.Sprintf("%x", sha256.Sum256([]byte(key))); !slices.Equal(cfg.Auth.Keys["portal"].SHA256, []string{want}) || !strings.HasPrefix(comment, "#") {
+	if want := fmt.Sprintf("%x", sha256.Sum256([]byte(key))); !slices.Equal(cfg.Auth.Keys["portal"].SHA256,
+		[]string{want}) || !strings.HasPrefix(comment, "#") {
 		t.Errorf("the lines have another hash: %s", out.String())
 	}
-	if code := run(t.Context(), []string{"key", "add", "My key"}, &out, &wrong); code != 1 || !strings.Contains(wrong.String(), "want a name") {
+	if code := run(t.Context(), []string{"key", "add", "My key"}, &out, &wrong); code != 1 ||
+		!strings.Contains(wrong.String(), "want a name") {
 		t.Errorf("a wrong name: %d %s", code, wrong.String())
 	}
 }
@@ -306,7 +341,8 @@ func TestInvalidReload(t *testing.T) {
 	t.Parallel()
 	r := runFile(t, "auth: {api_key: before-the-reload}\n")
 	dir := filepath.Dir(r.file)
-	for name, text := range map[string]string{"rules.yaml": "activities: 7\n", "labels.yaml": "- x\n", "cite.yaml": "- x\n", "key.pem": "x"} {
+	for name, text := range map[string]string{"rules.yaml": "activities: 7\n", "labels.yaml": "- x\n",
+		"cite.yaml": "- x\n", "key.pem": "x"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +362,8 @@ func TestInvalidReload(t *testing.T) {
 			text += "auth: {api_key: after-the-reload}\n"
 		}
 		status, done, msg := r.reload(t, text)
-		if status != http.StatusBadRequest || !strings.Contains(msg, tt.msg) || done.Adopted != nil || strings.Contains(msg, "the-reload") {
+		if status != http.StatusBadRequest || !strings.Contains(msg, tt.msg) || done.Adopted != nil ||
+			strings.Contains(msg, "the-reload") {
 			t.Errorf("%s: %d %q, adopted %q", tt.text, status, msg, done.Adopted)
 		}
 		for key, want := range map[string]int{"before-the-reload": 200, "after-the-reload": 403} {
@@ -343,7 +380,8 @@ func TestEmptiedReload(t *testing.T) {
 	r := runFile(t, "auth: {api_key: right}\n")
 	r.head = ""
 	for _, text := range []string{"", "\n", "# a comment\n", "---\n", "{}\n", "auth:\n"} {
-		if status, done, msg := r.reload(t, text); status != http.StatusBadRequest || !strings.Contains(msg, "file sets nothing") {
+		if status, done, msg := r.reload(t, text); status != http.StatusBadRequest ||
+			!strings.Contains(msg, "file sets nothing") {
 			t.Errorf("%q: %d %q, adopted %q", text, status, msg, done.Adopted)
 		}
 		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities"); status != http.StatusForbidden {
@@ -356,23 +394,28 @@ func TestEmptiedReload(t *testing.T) {
 // file says otherwise. Answer, log and configuration name what stays.
 func TestCutReload(t *testing.T) {
 	t.Parallel()
-	whole := "limits: {rate: 1000}\nauth:\n  api_key: first-right-key\n  portfolio_key: second-right-key\naccess:\n  anonymous: []\n  types:\n" +
-		"    review: [admin]\n    publication: [admin]\n"
+	whole :=
+		"limits: {rate: 1000}\nauth:\n  api_key: first-right-key\n  portfolio_key: second-right-key\naccess:\n  " +
+			"anonymous: []\n  types:\n" +
+			"    review: [admin]\n    publication: [admin]\n"
 	r := runFile(t, whole)
 	probe := func() (all string) {
-		for _, ask := range [][]string{{"/api/activities"}, {"/api/activities", "X-API-Key", "first-right-key"}, {"/portfolio/spectrum"}, {"/lists/activities.json"}} {
+		for _, ask := range [][]string{{"/api/activities"}, {"/api/activities", "X-API-Key", "first-right-key"},
+			{"/portfolio/spectrum"}, {"/lists/activities.json"}} {
 			status, body := fetch(t, http.MethodGet, r.base+ask[0], ask[1:]...)
 			all += fmt.Sprintf("%s %d %d\n", ask[0], status, decode(t, body).Count)
 		}
 		return all
 	}
 	want := probe()
-	if !strings.HasPrefix(want, "/api/activities 403 0\n/api/activities 200 3\n/portfolio/spectrum 403 0\n/lists/activities.json 200 0\n") {
+	if !strings.HasPrefix(want,
+		"/api/activities 403 0\n/api/activities 200 3\n/portfolio/spectrum 403 0\n/lists/activities.json 200 0\n") {
 		t.Fatal(want)
 	}
 	for n := range len(whole) {
 		status, _, msg := r.reload(t, whole[:n])
-		if cut := n > 0 && whole[n-1] != '\n'; cut != strings.Contains(msg, "last line of the configuration file does not end") && (status == http.StatusOK) == cut {
+		if cut := n > 0 && whole[n-1] != '\n'; cut != strings.Contains(msg,
+			"last line of the configuration file does not end") && (status == http.StatusOK) == cut {
 			t.Errorf("%d bytes: %d %s", n, status, msg)
 		}
 		if got := probe(); got != want {
@@ -380,13 +423,16 @@ func TestCutReload(t *testing.T) {
 		}
 	}
 	status, done, msg := r.reload(t, "")
-	if stays := []string{"access.anonymous", "access.types.publication", "access.types.review", "auth.api_key", "auth.portfolio_key", "limits.rate"}; status != http.StatusOK || !slices.Equal(done.Kept, stays) {
+	if stays := []string{"access.anonymous", "access.types.publication", "access.types.review", "auth.api_key",
+		"auth.portfolio_key", "limits.rate"}; status != http.StatusOK || !slices.Equal(done.Kept, stays) {
 		t.Errorf("%d %s, kept %q, want %q", status, msg, done.Kept, stays)
 	}
-	if _, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); !strings.Contains(body, "set, not shown; kept from "+r.file+":9, which is gone\n") {
+	if _, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); !strings.Contains(body,
+		"set, not shown; kept from "+r.file+":9, which is gone\n") {
 		t.Error(body)
 	}
-	if status, done, msg = r.reload(t, "auth: {api_key: ''}\naccess: {types: {}}\n"); status != http.StatusOK || len(done.Kept) != 3 {
+	if status, done, msg = r.reload(t, "auth: {api_key: ''}\naccess: {types: {}}\n"); status != http.StatusOK ||
+		len(done.Kept) != 3 {
 		t.Errorf("%d %s, kept %q", status, msg, done.Kept)
 	}
 	if got := probe(); !strings.HasPrefix(got, "/api/activities 200 3\n") {
@@ -398,10 +444,12 @@ func TestCutReload(t *testing.T) {
 func TestShownConfig(t *testing.T) {
 	t.Parallel()
 	r := runFile(t, "auth: {api_key: secret-words}\n", "VITRINE_START_YEAR=1999")
-	r.reload(t, "auth: {api_key: other-secret-words}\nlimits: {rate: 1000}\ncache: {budget: 1MB}\n"+"site: {url: 'https://www.example'}\n")
+	r.reload(t, "auth: {api_key: other-secret-words}\nlimits: {rate: 1000}\ncache: {budget: 1MB}\n"+
+		"site: {url: 'https://www.example'}\n")
 	status, body := fetch(t, http.MethodGet, r.admin+"/admin/config")
 	for _, want := range []string{
-		"start_year: 1999 # VITRINE_START_YEAR\n", `api_key: "" # set, not shown; ` + r.file + ":7\n", "rate: 1000 # " + r.file + ":8\n", "  budget: 96MiB\n",
+		"start_year: 1999 # VITRINE_START_YEAR\n", `api_key: "" # set, not shown; ` + r.file + ":7\n",
+		"rate: 1000 # " + r.file + ":8\n", "  budget: 96MiB\n",
 		"url: https://www.example # " + r.file + ":10\n", "language: en\n",
 	} {
 		if status != http.StatusOK || !strings.Contains(body, want) {

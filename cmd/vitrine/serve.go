@@ -47,8 +47,9 @@ func serveCommand() *cobra.Command {
 			return err
 		}
 		log, stderr := detachLog(cmd, cfg.Log)
-		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // asynchronous, because printing the tour must not wait for a reader, either
-		slog.SetDefault(log)                             // for libraries
+		// asynchronous, because printing the tour must not wait for a reader, either
+		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil))
+		slog.SetDefault(log) // for libraries
 		warnOfVisible(cmd, log)
 		// Before anything is opened: a store that hangs then must not keep the process alive after a signal.
 		defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
@@ -67,7 +68,9 @@ func serveCommand() *cobra.Command {
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
 			if demo {
 				p.onSettled = sync.OnceFunc(func() {
-					_ = output.ExecuteTemplate(cmd.OutOrStdout(), "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // ignore the error: standard output may be closed
+					// ignore the error: standard output may be closed
+					_ = output.ExecuteTemplate(cmd.OutOrStdout(), "tour",
+						map[string]any{"Tour": tour, "Public": public, "Admin": admin})
 				})
 			}
 		})
@@ -77,10 +80,11 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// serve runs the program until ctx ends, and returns nil after everything was drained, stopped and closed. It opens the
-// listeners first, so that a port in use is reported before any work is done. Before it serves, it calls begin with
-// their addresses.
-func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, begin func(p *program, public, admin string)) (err error) {
+// serve runs the program until ctx ends, and returns nil after everything was drained, stopped and closed. It opens
+// the listeners first, so that a port in use is reported before any work is done. Before it serves, it calls begin
+// with their addresses.
+func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
+	begin func(p *program, public, admin string)) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
 		return err
@@ -113,8 +117,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	return p.run(ctx, public, admin)
 }
 
-// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read these only
-// through the views and program.records, which wait in the admission queue.
+// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read these
+// only through the views and program.records, which wait in the admission queue.
 type guardedStore interface {
 	Name() string
 	State() circuit.State
@@ -171,9 +175,9 @@ func (p *program) storeChanged(back bool) {
 	}
 }
 
-// checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise the
-// instance would show another institute's rows as soon as an older program wrote a meta without the source's name.
-// checkSource ignores other errors of metas: the front end and the jobs report them.
+// checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise
+// the instance would show another institute's rows as soon as an older program wrote a meta without the source's
+// name. checkSource ignores other errors of metas: the front end and the jobs report them.
 func checkSource(ctx context.Context, store origin.Views) error {
 	metas, _ := store.Metas(ctx)
 	for _, m := range metas {
@@ -185,7 +189,8 @@ func checkSource(ctx context.Context, store origin.Views) error {
 }
 
 // assemble creates the parts, and connects the runner to the views and the metrics.
-func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
+func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
+	log *slog.Logger) (p *program, err error) {
 	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
 	p.changing = make(chan struct{}, 1)
 	log = slog.New(p.journal.Tee(log.Handler()))
@@ -218,7 +223,8 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Foreign: readThrough(cfg, store), Logger: log, MostIndexes: memoryShare(),
 		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
 		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
-		OnSwap:   func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory, // otherwise the collector would keep the memory used for loading for a long time
+		// otherwise the collector would keep the memory used for loading for a long time
+		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory,
 	}
 	if hidden := p.institute.hidden; hidden != nil {
 		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
@@ -235,7 +241,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		if err != nil {
 			return nil, err
 		}
-		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) { p.views.Notify(m.View) }, p.observer()
+		jobs.Before, jobs.OnPublish, jobs.Observer = p.views.WaitLoaded, func(m origin.Meta) {
+			p.views.Notify(m.View)
+		}, p.observer()
 		jobs.CurrentMeta = p.views.CurrentMeta
 		if p.keeper != nil { // a nil *Keeper in the interface would not be nil
 			jobs.Keeper, jobs.Marks = p.keeper, keptMarks{patient, patient.Responses()}
@@ -299,8 +307,9 @@ func offline(ctx context.Context, cfg configs.Config, do func(*program) error) e
 	})
 }
 
-// listen opens the public listener and, if one is configured, the operator's. It fails if the process may open too few
-// files for their connections: a server that refuses almost all connections would still look healthy to its operator.
+// listen opens the public listener and, if one is configured, the operator's. It fails if the process may open too
+// few files for their connections: a server that refuses almost all connections would still look healthy to its
+// operator.
 func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	if err := listener.CheckFiles(); err != nil {
 		return nil, nil, err
@@ -320,10 +329,12 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 // minClosing is the least time for closing clients and stores, even on a busy machine.
 const minClosing = 2 * time.Second
 
-// enforceShutdown ends the process if it still runs some time after ctx has ended: shutdown.delay, shutdown.grace, and
-// a fifth of that, at least minClosing, for closing clients and stores. It logs the stacks of goroutines. The stores
-// survive this as they survive a crash. The caller calls the returned function when everything has ended in time.
-func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
+// enforceShutdown ends the process if it still runs some time after ctx has ended: shutdown.delay, shutdown.grace,
+// and a fifth of that, at least minClosing, for closing clients and stores. It logs the stacks of goroutines. The
+// stores survive this as they survive a crash. The caller calls the returned function when everything has ended in
+// time.
+func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger,
+	exit func(code int)) (ended func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		after := times.Delay + times.Grace + max(times.Grace/5, minClosing)
@@ -331,15 +342,16 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 		case <-done:
 		case <-time.After(after):
 			stacks := make([]byte, 64<<10)
-			log.Error("shutdown deadline exceeded", "after", after, "goroutines", string(stacks[:runtime.Stack(stacks, true)]))
+			log.Error("shutdown deadline exceeded", "after", after, "goroutines",
+				string(stacks[:runtime.Stack(stacks, true)]))
 			exit(0)
 		}
 	})
 	return func() { stop(); close(done) }
 }
 
-// The growth of the process's own memory, in percent, after which Go's collector runs. A start leaves much garbage, and
-// little of its memory is needed later.
+// The growth of the process's own memory, in percent, after which Go's collector runs. A start leaves much garbage,
+// and little of its memory is needed later.
 const startGrowth, servingGrowth = 35, 100
 
 // limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
@@ -356,7 +368,8 @@ func paceCollector(growth int) {
 	}
 }
 
-// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown, 128 MiB.
+// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown,
+// 128 MiB.
 func memoryShare() int64 {
 	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
 	if limit == math.MaxInt64 {

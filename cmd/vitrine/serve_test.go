@@ -30,7 +30,8 @@ func TestEndAnyway(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	times, exit := configs.Shutdown{Grace: time.Millisecond}, make(chan int)
-	inTime := enforceShutdown(ctx, times, log, func(int) { t.Error("exit called though every goroutine ended in time") })
+	inTime := enforceShutdown(ctx, times, log,
+		func(int) { t.Error("exit called though every goroutine ended in time") })
 	inTime()
 	enforceShutdown(ctx, times, log, func(code int) { exit <- code })
 	cancel()
@@ -43,7 +44,8 @@ func TestEndAnyway(t *testing.T) {
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	r, settled := runProgram(t), 0
-	p := &program{views: r.program.views, runner: r.program.runner, metrics: proxy.NewMetrics(), onSettled: func() { settled++ }}
+	p := &program{views: r.program.views, runner: r.program.runner, metrics: proxy.NewMetrics(),
+		onSettled: func() { settled++ }}
 	finished := p.observer().Finished
 	views := p.views.Status()
 	for range 2 * len(views) {

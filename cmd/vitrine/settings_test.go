@@ -20,30 +20,39 @@ func TestRefusedSettings(t *testing.T) {
 	const upstream = "upstream: {url: 'https://old.example'}\n"
 	const keep = "upstream:\n  url: https://old.example\n  keep:\n    - paths: [/portfolio/]\n    - "
 	for text, want := range map[string]string{
-		"catalog: {file: DIR/none.json}\n":                          "2: catalog.file: DIR/none.json: no such file or directory",
-		"catalog: {file: DIR/pipe}\n":                               "2: catalog.file: DIR/pipe: is a named pipe; want a regular file",
-		"rules: {file: DIR/none}\n":                                 "2: rules.file: DIR/none: no such file",
-		"rules:\n  cite_file: DIR\n":                                "3: rules.cite_file: DIR: is a directory",
-		"labels: {file: DIR/none}\n":                                "2: labels.file: DIR/none: no such file",
-		"auth: {session: {public_key: DIR/none}}\n":                 "2: auth.session.public_key: DIR/none: no such file",
+		"catalog: {file: DIR/none.json}\n": "2: catalog.file: DIR/none.json: no such file " +
+			"or directory",
+		"catalog: {file: DIR/pipe}\n": "2: catalog.file: DIR/pipe: is a named pipe; " +
+			"want a regular file",
+		"rules: {file: DIR/none}\n":  "2: rules.file: DIR/none: no such file",
+		"rules:\n  cite_file: DIR\n": "3: rules.cite_file: DIR: is a directory",
+		"labels: {file: DIR/none}\n": "2: labels.file: DIR/none: no such file",
+		"auth: {session: {public_key: DIR/none}}\n": "2: auth.session.public_key: DIR/none: no " +
+			"such file",
 		"purge: {targets: {a: purge http://h}, tokens: {a: DIR}}\n": "2: purge.tokens.a: DIR: is a directory",
-		"purge: {targets: {a: squid http://h}}\n":                   "2: purge.targets.a: want one of cloudflare, fastly",
-		"routes: {/api/projects: upstream}\n":                       "2: routes./api/projects: needs upstream.url",
-		upstream + "routes: {/api/project: upstream}\n":             "3: routes./api/project: there is no such path, did you mean /api/projects?",
-		upstream + "routes: {/readyz: upstream}\n":                  "3: routes./readyz: this server always answers it itself",
+		"purge: {targets: {a: squid http://h}}\n": "2: purge.targets.a: want one of cloudflare, " +
+			"fastly",
+		"routes: {/api/projects: upstream}\n": "2: routes./api/projects: needs upstream.url",
+		upstream +
+			"routes: {/api/project: upstream}\n": "3: routes./api/project: there is no such path, did you mean /" +
+			"api/projects?",
+		upstream +
+			"routes: {/readyz: upstream}\n": "3: routes./readyz: this server always answers it itself",
 		keep + "paths: [/api/events]\n": "6: upstream.keep[1].paths: " +
 			"this server answers /api/events itself",
 		keep + "{paths: [/x], warm: ['/x/{groups}']}\n": "6: upstream.keep[1].warm: " +
 			"want placeholders such as {groups.id}",
 		keep + "{paths: [/x], refresh: often}\n": `6: upstream.keep[1].refresh: schedule "often"`,
 	} {
-		if err := os.WriteFile(file, []byte("store: bolt://"+dir+"/none.db\n"+strings.ReplaceAll(text, "DIR", dir)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("store: bolt://"+dir+"/none.db\n"+strings.ReplaceAll(text, "DIR", dir)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, command := range []string{"config", "serve"} {
 			var out, wrong strings.Builder
 			code := run(t.Context(), []string{command, "--config", file}, &out, &wrong)
-			if want := file + ":" + strings.ReplaceAll(want, "DIR", dir); code != 1 || !strings.Contains(wrong.String(), want) {
+			if want := file + ":" + strings.ReplaceAll(want, "DIR", dir); code != 1 ||
+				!strings.Contains(wrong.String(), want) {
 				t.Errorf("%s of %s: %d, %s, want %s", command, text, code, wrong.String(), want)
 			}
 		}
@@ -59,12 +68,14 @@ func TestConfigWarns(t *testing.T) {
 	}
 	var out, wrong strings.Builder
 	want := "warning: http.proxy_header (" + file + ":1) has no effect: it needs http.trusted_proxies\n"
-	if code := run(t.Context(), []string{"config", "--config", file}, &out, &wrong); code != 0 || wrong.String() != want {
+	if code := run(t.Context(), []string{"config", "--config", file}, &out, &wrong); code != 0 ||
+		wrong.String() != want {
 		t.Errorf("%d %q, want %q", code, wrong.String(), want)
 	}
 }
 
-// TestReloadOfMissingFiles: a file that is gone, or became a pipe, refuses a reload at once, and the old settings stay.
+// TestReloadOfMissingFiles: a file that is gone, or became a pipe, refuses a reload at once, and the old settings
+// stay.
 func TestReloadOfMissingFiles(t *testing.T) {
 	t.Parallel()
 	r := runFile(t, "")
@@ -86,11 +97,15 @@ func TestReloadOfMissingFiles(t *testing.T) {
 		make     func() error
 		want     string
 	}{
-		{"gone", labels, func() error { return nil }, r.file + ":7: labels.file: " + labels + ": no such file or directory"},
+		{"gone", labels, func() error { return nil },
+			r.file + ":7: labels.file: " + labels + ": no such file or directory"},
 		{"a pipe", labels, pipe(labels), r.file + ":7: labels.file: " + labels + ": is a named pipe"},
-		{"a huge file", labels, func() error { return os.WriteFile(labels, make([]byte, 2<<20), 0o600) }, "is too long: at most 1.0 MiB are read"},
+		{"a huge file", labels, func() error { return os.WriteFile(labels, make([]byte, 2<<20), 0o600) },
+			"is too long: at most 1.0 MiB are read"},
 		{"the configuration as a pipe", r.file, pipe(r.file), r.file + ": cannot be read: is a named pipe"},
-		{"the configuration as comments", r.file, func() error { return os.WriteFile(r.file, []byte(strings.Repeat("# x\n", 1<<20)), 0o600) }, "is too long: at most 1.0 MiB are read"},
+		{"the configuration as comments", r.file,
+			func() error { return os.WriteFile(r.file, []byte(strings.Repeat("# x\n", 1<<20)), 0o600) },
+			"is too long: at most 1.0 MiB are read"},
 	} {
 		if err := os.Remove(step.at); err != nil && step.name != "a pipe" {
 			t.Fatal(err)
@@ -102,10 +117,12 @@ func TestReloadOfMissingFiles(t *testing.T) {
 		if msg := decode(t, body).Msg; status != http.StatusBadRequest || !strings.Contains(msg, step.want) {
 			t.Errorf("%s: %d %q, want %q", step.name, status, msg, step.want)
 		}
-		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities", "X-API-Key", "right-key-of-sixteen"); status != http.StatusOK {
+		if status, _ := fetch(t, http.MethodGet, r.base+"/api/activities", "X-API-Key",
+			"right-key-of-sixteen"); status != http.StatusOK {
 			t.Errorf("%s: %d with the key", step.name, status)
 		}
-		if status, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); status != http.StatusOK || !strings.Contains(body, labels) {
+		if status, body := fetch(t, http.MethodGet, r.admin+"/admin/config"); status != http.StatusOK ||
+			!strings.Contains(body, labels) {
 			t.Errorf("%s: configuration %d %s", step.name, status, body)
 		}
 		if step.at == labels && step.name == "a huge file" {

@@ -66,13 +66,15 @@ func wrongValues() []wrong {
 	add("binary", bsoncore.TypeBinary, bsoncore.AppendBinary(nil, 4, []byte{1, 2, 3}))
 	add("regex", bsoncore.TypeRegex, bsoncore.AppendRegex(nil, "(", "zz"))
 	add("code", bsoncore.TypeJavaScript, bsoncore.AppendJavaScript(nil, "while(1);"))
-	add("code with scope", bsoncore.TypeCodeWithScope, bsoncore.AppendCodeWithScope(nil, "f", bsoncore.NewDocumentBuilder().Build()))
+	add("code with scope", bsoncore.TypeCodeWithScope,
+		bsoncore.AppendCodeWithScope(nil, "f", bsoncore.NewDocumentBuilder().Build()))
 	add("symbol", bsoncore.TypeSymbol, bsoncore.AppendSymbol(nil, "s"))
 	add("pointer", bsoncore.TypeDBPointer, bsoncore.AppendDBPointer(nil, "db.c", [12]byte{}))
 	add("timestamp", bsoncore.TypeTimestamp, bsoncore.AppendTimestamp(nil, math.MaxUint32, math.MaxUint32))
 	array("empty array")
 	array("array in array", bsoncore.Value{Type: bsoncore.TypeArray, Data: bsoncore.BuildArray(nil, x)}, x)
-	array("mixed array", x, bsoncore.Value{Type: bsoncore.TypeNull}, bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: bsoncore.NewDocumentBuilder().Build()})
+	array("mixed array", x, bsoncore.Value{Type: bsoncore.TypeNull},
+		bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: bsoncore.NewDocumentBuilder().Build()})
 	many := make([]bsoncore.Value, 500)
 	for i := range many {
 		many[i] = x
@@ -95,7 +97,8 @@ var unreadable = map[string]bool{"a thousand deep": true, "broken": true}
 // odd returns a document with unusual keys.
 func odd() bsoncore.Document {
 	b := bsoncore.NewDocumentBuilder()
-	for _, key := range []string{"", ".", "a.b", "$gt", "$date", "\xff", "a", "a", strings.Repeat("k", 5000), "__proto__"} {
+	for _, key := range []string{"", ".", "a.b", "$gt", "$date", "\xff", "a", "a", strings.Repeat("k", 5000),
+		"__proto__"} {
 		b.AppendString(key, "x")
 	}
 	return b.Build()
@@ -196,7 +199,8 @@ func spoiled(doc bsoncore.Document, path []string, v bsoncore.Value) bsoncore.Do
 
 // with returns the document with another text in one of its fields.
 func with(doc bsoncore.Document, field, value string) bsoncore.Document {
-	return spoiled(doc, []string{field}, bsoncore.Value{Type: bsoncore.TypeString, Data: bsoncore.AppendString(nil, value)})
+	return spoiled(doc, []string{field},
+		bsoncore.Value{Type: bsoncore.TypeString, Data: bsoncore.AppendString(nil, value)})
 }
 
 // renamed returns the document with a new _id, and new names for references from other records.

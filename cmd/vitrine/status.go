@@ -26,7 +26,9 @@ func statusCommand() *cobra.Command {
 		}
 		views, store := read.Data, read.Store
 		if store != nil && !store.Up {
-			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // ignore the error: standard error may be closed
+			// ignore the error: standard error may be closed
+			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away",
+				map[string]any{"Store": store, "Server": cfg.Admin.Listen})
 		}
 		if asJSON {
 			return printJSON(cmd.OutOrStdout(), views)
@@ -38,7 +40,8 @@ func statusCommand() *cobra.Command {
 		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
 			output.ExecuteTemplate(out, "sources of views", databasesOf(views)),
 			output.ExecuteTemplate(out, "status of purges", read.Purge),
-			printTable(out, "status of rules", read.Kept), output.ExecuteTemplate(out, "failures of rules", read.Kept),
+			printTable(out, "status of rules", read.Kept),
+			output.ExecuteTemplate(out, "failures of rules", read.Kept),
 			output.ExecuteTemplate(out, "unknown fields", read.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -66,14 +69,15 @@ type statusReport struct {
 	Unknown []string `json:"unknown_fields"`
 }
 
-// readStatus reads the state of the views from the store, and their modes from a running server of that store, if there
-// is one. If such a server has the embedded store open, or the store does not answer, everything comes from the server,
-// including the state of the store.
+// readStatus reads the state of the views from the store, and their modes from a running server of that store, if
+// there is one. If such a server has the embedded store open, or the store does not answer, everything comes from the
+// server, including the state of the store.
 func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 	views, store, err := storedStatus(ctx, cfg)
 	switch {
 	case err == nil && len(views) == 0:
-		return statusReport{}, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", store)
+		return statusReport{}, fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them",
+			store)
 	case cfg.Admin.Listen == "":
 		return statusReport{Data: views}, err
 	case errors.Is(err, origin.ErrLocked), errors.Is(err, rules.ErrUnavailable):
@@ -90,7 +94,8 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 		for _, s := range served.Data {
 			if s.View == views[i].View {
 				views[i].ServedView = s.ServedView
-				if sameRun(s.Job, views[i].Job) { // a server also reports failures that it could not write to the store
+				if sameRun(s.Job, views[i].Job) {
+					// a server also reports failures that it could not write to the store
 					views[i].Job = s.Job
 				}
 			}
@@ -108,7 +113,8 @@ func sameRun(a, b proxy.JobStatus) bool {
 }
 
 // servedStatus asks the server at the admin address, which must be one of the same store.
-func servedStatus(ctx context.Context, cfg configs.Config, store string, patience time.Duration) (statusReport, error) {
+func servedStatus(ctx context.Context, cfg configs.Config, store string,
+	patience time.Duration) (statusReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var answer statusReport

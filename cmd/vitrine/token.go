@@ -24,7 +24,9 @@ func tokenCommand() *cobra.Command {
 		if secret == "" {
 			return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
 		}
-		token, err := auth.MintToken(user, []byte(secret), auth.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
+		token, err := auth.MintToken(user, []byte(secret),
+			auth.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(),
+			life)
 		if err != nil {
 			return err
 		}
@@ -32,7 +34,8 @@ func tokenCommand() *cobra.Command {
 		return err
 	}, "store")
 	cmd.Flags().StringVar(&user, "user", "", "`NAME` of the user the token is for")
-	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with, which others can read in the list of processes; default: auth.session.jwt_secret")
+	cmd.Flags().StringVar(&secret, "secret", "",
+		"`SECRET` to sign with, which others can read in the list of processes; default: auth.session.jwt_secret")
 	cmd.Flags().DurationVar(&life, "for", time.Hour, "how long the token is valid")
 	_ = cmd.MarkFlagRequired("user") // cannot fail: the flag exists
 	return cmd

@@ -24,8 +24,9 @@ type unrecordedRun struct {
 	storedStart time.Time
 }
 
-// record records the outcome of a run. It ignores a run that was stopped. It also drops the view's run if the store did
-// not return the view's meta: which health the store has is then unknown, and the store is reported as unavailable.
+// record records the outcome of a run. It ignores a run that was stopped. It also drops the view's run if the store
+// did not return the view's meta: which health the store has is then unknown, and the store is reported as
+// unavailable.
 func (u *unrecordedRuns) record(o materialize.Outcome) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

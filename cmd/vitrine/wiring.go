@@ -34,7 +34,8 @@ func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	if path := embeddedPath(cfg); path != "" {
 		uri = "bolt://" + path // the full path, because a relative path means another file in another folder
 	}
-	return open.Store(ctx, uri, bolt.Options{}, mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch})
+	return open.Store(ctx, uri, bolt.Options{},
+		mongo.Options{ViewsDatabase: cfg.Views.Database, BatchSize: cfg.Mongo.Batch})
 }
 
 // openExisting is openStore for all other commands: for a mistyped path it returns an error and creates no file.
@@ -45,7 +46,8 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 			err = errors.New("the file is empty")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("no store at bolt://%s: %w; vitrine import creates one, vitrine serve --demo has its own", path, err)
+			return nil, fmt.Errorf(
+				"no store at bolt://%s: %w; vitrine import creates one, vitrine serve --demo has its own", path, err)
 		}
 	}
 	return openStore(ctx, cfg)
@@ -86,11 +88,12 @@ var (
 	snapshotEvery time.Duration // least time between two writes of a snapshot file
 )
 
-// embeddedHolder is the holder of the lease and of claims in an embedded store. The name is fixed: only one process can
-// open the store, and with the same name it takes over from a killed process at once.
+// embeddedHolder is the holder of the lease and of claims in an embedded store. The name is fixed: only one process
+// can open the store, and with the same name it takes over from a killed process at once.
 const embeddedHolder = "embedded"
 
-func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, log *slog.Logger) (materialize.Options, error) {
+func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute,
+	log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
 	m := cfg.Materialize
 	o := materialize.Options{
@@ -136,9 +139,9 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	return jobs, nil
 }
 
-// catalogueFile returns a function that reads the topic catalogue from a JSON file, which has an array or one document
-// per line. It returns nil if no file is configured. A file that is missing is an error, not an empty catalogue: the run
-// fails, and front ends keep what they show.
+// catalogueFile returns a function that reads the topic catalogue from a JSON file, which has an array or one
+// document per line. It returns nil if no file is configured. A file that is missing is an error, not an empty
+// catalogue: the run fails, and front ends keep what they show.
 func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	if name == "" {
 		return nil
@@ -159,7 +162,8 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 					return nil, fmt.Errorf("catalog.file: %w", err)
 				}
 				if size += len(doc.Raw); size > configs.MostCatalogue { // a compressed file may hold more than it has
-					return nil, fmt.Errorf("catalog.file: %s has more than %v of topics", name, configs.Size(configs.MostCatalogue))
+					return nil, fmt.Errorf("catalog.file: %s has more than %v of topics", name,
+						configs.Size(configs.MostCatalogue))
 				}
 				docs = append(docs, doc.Raw)
 			}
@@ -174,6 +178,7 @@ func newCitations(origin string) *citation.Client {
 		return nil
 	}
 	return citation.New(citation.Options{
-		Origin: origin, Lifetime: 24 * time.Hour, StaleFor: 30 * 24 * time.Hour, MinInterval: 2 * time.Second, Timeout: 15 * time.Second,
+		Origin: origin, Lifetime: 24 * time.Hour, StaleFor: 30 * 24 * time.Hour, MinInterval: 2 * time.Second,
+		Timeout: 15 * time.Second,
 	})
 }

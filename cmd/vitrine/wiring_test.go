@@ -14,8 +14,8 @@ import (
 	"vitrine/configs"
 )
 
-// TestRunsReadAllUnlessEditsShow: without change streams, runs leave out reading only if a field shows edits, or if the
-// configuration says so.
+// TestRunsReadAllUnlessEditsShow: without change streams, runs leave out reading only if a field shows edits, or if
+// the configuration says so.
 func TestRunsReadAllUnlessEditsShow(t *testing.T) {
 	for _, tt := range []struct {
 		field       string
@@ -36,8 +36,10 @@ func TestRunsReadAllUnlessEditsShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, err := runnerOptions(t.Context(), cfg, store, inst, log)
-		if err != nil || o.ReadAllEvery != tt.want || o.ChangedField != tt.field || (o.Versioner != nil) != (tt.want > 0) {
-			t.Errorf("%+v: read all every %v, field %q, versioner %v, error %v", tt, o.ReadAllEvery, o.ChangedField, o.Versioner, err)
+		if err != nil || o.ReadAllEvery != tt.want || o.ChangedField != tt.field ||
+			(o.Versioner != nil) != (tt.want > 0) {
+			t.Errorf("%+v: read all every %v, field %q, versioner %v, error %v", tt, o.ReadAllEvery, o.ChangedField,
+				o.Versioner, err)
 		}
 	}
 }
@@ -46,12 +48,15 @@ func TestRunsReadAllUnlessEditsShow(t *testing.T) {
 func TestCatalogueFile(t *testing.T) {
 	dir := t.TempDir()
 	name, pipe := filepath.Join(dir, "topics.json"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.WriteFile(name, []byte(`[{"id": "T1"}, {"id": "T2"}]`), 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(name, []byte(`[{"id": "T1"}, {"id": "T2"}]`), 0o600),
+		syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{name: "", pipe: "is a named pipe", dir: "is a directory", name + "x": "no such file or directory"} {
+	for file, want := range map[string]string{name: "", pipe: "is a named pipe", dir: "is a directory",
+		name + "x": "no such file or directory"} {
 		topics, err := catalogueFile(file)(t.Context())
-		if want == "" && (err != nil || len(topics) != 2) || want != "" && (err == nil || !strings.Contains(err.Error(), "catalog.file: "+file+": "+want)) {
+		if want == "" && (err != nil || len(topics) != 2) ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), "catalog.file: "+file+": "+want)) {
 			t.Errorf("%s: %d topics, %v", file, len(topics), err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package regular reads files that an operator names. It reads only regular files of bounded size: opening a named pipe
-// waits for a writer, a device may never end, and either would block a start or a reload for good.
+// Package regular reads files that an operator names. It reads only regular files of bounded size: opening a named
+// pipe waits for a writer, a device may never end, and either would block a start or a reload for good.
 package regular
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Most is how many bytes a file of settings, rules or labels, or with a secret, may have. Their parsers need some fifty
-// times that in memory.
+// Most is how many bytes a file of settings, rules or labels, or with a secret, may have. Their parsers need some
+// fifty times that in memory.
 const Most = 1 << 20
 
 // Open opens a regular file of at most most bytes. Errors do not repeat the name; errors.Is finds fs.ErrNotExist.

@@ -21,12 +21,15 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("full", at("link")), os.Symlink("pipe", at("to-pipe"))); err != nil {
+	if err := errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("full", at("link")),
+		os.Symlink("pipe", at("to-pipe"))); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"empty": "", "full": "", "link": "", "long": "is too long: at most 100 B are read", "none": "no such file or directory",
-		"pipe": "is a named pipe; want a regular file", "to-pipe": "is a named pipe; want a regular file", ".": "is a directory", "full/x": "not a directory",
+		"empty": "", "full": "", "link": "", "long": "is too long: at most 100 B are read",
+		"none": "no such file or directory",
+		"pipe": "is a named pipe; want a regular file", "to-pipe": "is a named pipe; want a regular file",
+		".": "is a directory", "full/x": "not a directory",
 	} {
 		content, err := regular.Read(at(name), 100)
 		if got := text(err); got != want || want == "" && name != "empty" && len(content) != 100 {

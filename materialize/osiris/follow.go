@@ -59,7 +59,8 @@ func (f *Follower) Portal(docs map[string][]bson.Raw) osiris.Portal {
 	}
 	s := osiris.From(own)
 	if len(s.Portal.Subtypes) == 0 {
-		none := render.Fault{From: osiris.Types, Reason: "the portal shows none of the subtypes: no activity is public"}
+		none := render.Fault{From: osiris.Types,
+			Reason: "the portal shows none of the subtypes: no activity is public"}
 		s.Warnings = append(s.Warnings, none)
 	}
 	return f.settle("marks", s)
@@ -95,12 +96,14 @@ func (r *Rendering) Complete(record bson.Raw) (bson.Raw, error) {
 
 // Fingerprint covers everything that the result of Complete depends on.
 func (r *Rendering) Fingerprint() string {
-	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone, " ", r.Hidden)
+	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone,
+		" ", r.Hidden)
 }
 
 // Activities returns the job of activities rendered by the database's settings, and a function that returns the
 // rendering of that job's last run, with which other jobs render activities.
-func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, func() *Rendering, error) {
+func (f *Follower) Activities(ctx context.Context,
+	by func(osiris.Settings) *Rendering) (materialize.Job, func() *Rendering, error) {
 	first, err := Read(ctx, f.Source, osiris.ForRendering()...)
 	if err != nil {
 		return materialize.Job{}, nil, err
@@ -112,10 +115,11 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 		return r
 	}
 	rendering(first)
-	job := materialize.ActivitiesBy(osiris.ForRendering(), func(deps materialize.Deps) (materialize.RenderFunc, string) {
-		r := rendering(osiris.From(deps))
-		return r.Complete, r.Fingerprint()
-	})
+	job := materialize.ActivitiesBy(osiris.ForRendering(),
+		func(deps materialize.Deps) (materialize.RenderFunc, string) {
+			r := rendering(osiris.From(deps))
+			return r.Complete, r.Fingerprint()
+		})
 	job.Settings = osiris.Administrative()
 	return job, f.latest.Load, nil
 }
@@ -132,7 +136,8 @@ func (f *Follower) report(use string, now []render.Fault) {
 		}
 		if fresh[warning] = true; !known {
 			collection, id := warning.Record()
-			f.log.Warn("setting of the database ignored", "collection", collection, "id", id, "reason", warning.Reason)
+			f.log.Warn("setting of the database ignored", "collection", collection, "id", id, "reason",
+				warning.Reason)
 		}
 	}
 	f.reported[use] = fresh

@@ -21,8 +21,8 @@ import (
 	"vitrine/rules"
 )
 
-// Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable, so that a
-// front end can start with the rights that it last read. It is safe for concurrent use.
+// Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable, so that
+// a front end can start with the rights that it last read. It is safe for concurrent use.
 type Keeper struct {
 	source Source
 	dir    string
@@ -39,7 +39,8 @@ type file struct {
 	err  error  // why the file does not have that version; nil if it has
 }
 
-// Keep returns a source that keeps files in a folder, which it creates if necessary, and uses those of the named store.
+// Keep returns a source that keeps files in a folder, which it creates if necessary, and uses those of the named
+// store.
 func Keep(source Source, dir, store string, log *slog.Logger) (*Keeper, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err
@@ -83,7 +84,8 @@ func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err er
 	return docs, nil
 }
 
-// errLost reports that the settings of a database are gone. It was dropped, or is another one, and its views are held.
+// errLost reports that the settings of a database are gone. It was dropped, or is another one, and its views are
+// held.
 var errLost = errors.New("the database has lost its settings")
 
 // lost reports whether all collections that have a file are empty now.
@@ -117,7 +119,8 @@ func (k *Keeper) recall(name string, away error) ([]bson.Raw, error) {
 	}
 	if now := hash(docs); k.files[name].hash != now {
 		k.files[name] = file{hash: now}
-		k.log.Info("settings read from a snapshot file", "collection", name, "records", len(docs), "confirmed", h.Confirmed)
+		k.log.Info("settings read from a snapshot file", "collection", name, "records", len(docs), "confirmed",
+			h.Confirmed)
 	}
 	return docs, nil
 }

@@ -136,7 +136,8 @@ func TestLostSettings(t *testing.T) {
 	if rights(bare)+rights(kept) != 0 {
 		t.Error("a new database has rights")
 	}
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "role", Value: "admin"}, {Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "role", Value: "admin"},
+		{Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,9 @@ func (s *source) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, 
 
 func TestRead(t *testing.T) {
 	src := &source{docs: map[string][]bson.Raw{
-		osiris.General: {raw(t, bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "startyear"}, {Key: "value", Value: 2001}})},
-		osiris.Fields:  {raw(t, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "a"}})},
+		osiris.General: {
+			raw(t, bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "startyear"}, {Key: "value", Value: 2001}})},
+		osiris.Fields: {raw(t, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "a"}})},
 	}}
 	s, err := osirisdb.Read(t.Context(), src, osiris.ForAnswers()...)
 	if err != nil || s.StartYear != 2001 || s.Render.Fields != nil {
@@ -48,7 +49,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("read %v", src.read)
 	}
 	src.err = errors.New("gone")
-	if _, err := osirisdb.Read(t.Context(), src, osiris.General); !errors.Is(err, src.err) || !strings.Contains(err.Error(), "adminGeneral") {
+	if _, err := osirisdb.Read(t.Context(), src, osiris.General); !errors.Is(err, src.err) ||
+		!strings.Contains(err.Error(), "adminGeneral") {
 		t.Errorf("error %v", err)
 	}
 }

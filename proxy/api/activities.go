@@ -14,7 +14,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// activities answers GET /api/activities: aggregate takes precedence over full, and full over columns, as for projects.
+// activities answers GET /api/activities: aggregate takes precedence over full, and full over columns, as for
+// projects.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := e.activitiesOf(r, e.query.Filter(p, ""))
@@ -30,14 +31,15 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 		list.prepared = fragFull
 		return list.full(), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(recordRow{columns: columns, rendered: true}.row)), nil
+		return list.rows("activities columns "+columns.Key()+in.key(),
+			in.rows(recordRow{columns: columns, rendered: true}.row)), nil
 	default:
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
 	}
 }
 
-// activitiesOf lists the activities that match a filter. With a session, unless there is an API key, it leaves out the
-// types that the caller's roles may not see.
+// activitiesOf lists the activities that match a filter. With a session, unless there is an API key, it leaves out
+// the types that the caller's roles may not see.
 func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
 	list := listing{view: rules.ViewActivities, filter: matching}
 	if r.Anonymous() || r.HasKey {

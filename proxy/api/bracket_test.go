@@ -34,14 +34,16 @@ func TestBracketReadings(t *testing.T) {
 		{"a range", "filter[year][$gt]=2020&filter[year][$lt]=2022", "7 1"},
 		{"$ne on both readings", "filter[year][$ne]=2021&filter[type]=publication", "2 3 5 4 f 6"},
 		{"$eq", "filter[year][$eq]=2021", "7 1"},
-		{"$ne and $nin together", "filter[type]=publication&filter[year][$ne]=2021&filter[year][$nin][]=2022", "4 f 6"},
+		{"$ne and $nin together", "filter[type]=publication&filter[year][$ne]=2021&filter[year][$nin][]=2022",
+			"4 f 6"},
 		{"$in", "filter[year][$in][]=2021&filter[year][$in][]=1989", "7 1 6"},
 		{"$in by index", "filter[type][$in][1]=lecture&filter[type][$in][0]=review", "8 9 a"},
 		{"$nin", "filter[type][$nin][]=publication&filter[type][$nin][]=misc", "8 9 a"},
 		{"$or", "filter[$or][0][type]=lecture&filter[$or][1][year]=1989", "8 6"},
 		{"$or by appending", "filter[$or][][type]=lecture&filter[$or][][year]=1989", "8 6"},
 		{"$nor", "filter[$nor][0][type]=publication&filter[$nor][1][type]=misc", "8 9 a"},
-		{"$and beside a field", "filter[type]=publication&filter[$and][0][year][$gte]=2022&filter[$and][1][year][$lte]=2022", "2 3 5"},
+		{"$and beside a field",
+			"filter[type]=publication&filter[$and][0][year][$gte]=2022&filter[$and][1][year][$lte]=2022", "2 3 5"},
 		{"$exists true", "filter[room][$exists]=1", "42"},
 		{"$exists false", "filter[rendered][$exists]=false", "b"},
 		{"$regex with $options", "filter[title][$regex]=^SOIL&filter[title][$options]=i", "2"},
@@ -53,12 +55,15 @@ func TestBracketReadings(t *testing.T) {
 		{"$all", "filter[units][$all][]=BIO&filter[units][$all][]=CHE", "1"},
 		{"$not", "filter[year][$not][$gte]=2000&filter[type]=publication", "6"},
 		{"$not around text and number", "filter[year][$not][$gte]=2021&filter[type]=publication", "4 f 6"},
-		{"$elemMatch on documents", "filter[authors][$elemMatch][user]=bob&filter[authors][$elemMatch][affiliated]=1", "3"},
-		{"$elemMatch with $or", "filter[authors][$elemMatch][$or][0][aoi]=1&filter[authors][$elemMatch][$or][1][aoi]=true", "2 4"},
+		{"$elemMatch on documents", "filter[authors][$elemMatch][user]=bob&filter[authors][$elemMatch][affiliated]=1",
+			"3"},
+		{"$elemMatch with $or",
+			"filter[authors][$elemMatch][$or][0][aoi]=1&filter[authors][$elemMatch][$or][1][aoi]=true", "2 4"},
 		{"$elemMatch on values", "filter[units][$elemMatch][$gte]=C&filter[units][$elemMatch][$lt]=D", "8 1"},
 		{"a whole document", "filter[workflow][status]=verified", "1"},
 		{"a whole list", "filter[units][]=BIO&filter[units][]=CHE", "1"},
-		{"a date", "filter[when][$gte][$date]=2018-02-03&filter[when][$lt][$date]=2018-02-03T05:00:00Z", "named-record"},
+		{"a date", "filter[when][$gte][$date]=2018-02-03&filter[when][$lt][$date]=2018-02-03T05:00:00Z",
+			"named-record"},
 		{"an ObjectID in a list", "filter[_id][$in][0][$oid]=64a000000000000000000008", "8"},
 	}
 	for _, tt := range tests {
@@ -104,8 +109,10 @@ func TestBracketsEqualJSON(t *testing.T) {
 }
 
 var (
-	paths  = rapid.SampledFrom([]string{"type", "subtype", "title", "units", "authors.user", "rendered.users", "year", "tags"})
-	values = rapid.SampledFrom([]string{"publication", "lecture", "article", "BIO", "CHE", "ada", "bob", "Soil", "", "x y&z=[1]"})
+	paths = rapid.SampledFrom([]string{"type", "subtype", "title", "units", "authors.user", "rendered.users", "year",
+		"tags"})
+	values = rapid.SampledFrom([]string{"publication", "lecture", "article", "BIO", "CHE", "ada", "bob", "Soil", "",
+		"x y&z=[1]"})
 )
 
 // conditions draws a document of conditions.
@@ -119,7 +126,8 @@ func conditions(t *rapid.T, depth int) map[string]any {
 			op := rapid.SampledFrom([]string{"$and", "$or", "$nor"}).Draw(t, "op")
 			f[op] = []any{conditions(t, depth-1), conditions(t, depth-1)}
 		case kind == 1 && depth > 0:
-			f["authors"] = map[string]any{"$elemMatch": map[string]any{"user": values.Draw(t, "user"), "last": values.Draw(t, "last")}}
+			f["authors"] = map[string]any{
+				"$elemMatch": map[string]any{"user": values.Draw(t, "user"), "last": values.Draw(t, "last")}}
 		case kind == 2:
 			f[path] = map[string]any{"$not": operation(t)}
 		case kind < 6:

@@ -18,7 +18,8 @@ func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 // CitationIndex reads the parameters of GET /api/citation-index and returns a function that reads a profile, or with
 // doc a document. It is no Handler, because the answer comes from no view and has no envelope. Without a user it is
 // empty; unknown users, too many of them by a client, and a missing index are errors.
-func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (citation.Answer, error), error) {
+func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (citation.Answer, error),
+	error) {
 	p.CheckLanguage()
 	user, doc, document := p.Text("user"), p.Text("doc"), p.Has("doc")
 	return func(ctx context.Context) (found citation.Answer, err error) {
@@ -30,7 +31,8 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 			return found, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 		}
 		if l := e.shared.Strangers.Look(client, e.shared.Now()); l.Wait > 0 && !index.Knows(user) {
-			return found, l.Refusal("Too many users that the citation index does not have. Retry-After says when the next is looked for.")
+			return found, l.Refusal(
+				"Too many users that the citation index does not have. Retry-After says when the next is looked for.")
 		}
 		if document {
 			found, err = index.Document(ctx, user, doc)

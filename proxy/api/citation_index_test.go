@@ -15,7 +15,8 @@ func TestCitationIndexAge(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for user, status := range map[string]string{"Known": "", "Empty": "vitrine; hit; detail=stale"} {
 		res := s.Get("/api/citation-index?user=" + user)
-		if got := res.Header.Get("Vitrine-Data-Age"); got != "3600" || res.Header.Get("Age") != "0" || res.Header.Get("Cache-Status") != status {
+		if got := res.Header.Get("Vitrine-Data-Age"); got != "3600" || res.Header.Get("Age") != "0" ||
+			res.Header.Get("Cache-Status") != status {
 			t.Errorf("%s: Age %s, Cache-Status %s, want %s", user, got, res.Header.Get("Cache-Status"), status)
 		}
 	}
@@ -30,7 +31,8 @@ func TestCitationIndex(t *testing.T) {
 	}{
 		{"profile", "?user=Known", 200, knownProfile, "Known"},
 		{"profile without anything", "?user=Empty", 200, emptyProfile, "Empty"},
-		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, emptyProfile, "Empty"},
+		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, emptyProfile,
+			"Empty"},
 		{"document", "?user=Known&doc=u-x6o8", 200, knownDocument, "Known:u-x6o8"},
 		{"presence of doc selects the document", "?user=Known&doc=", 400, "WrongCall", "Known:"},
 		{"no user", "", 200, "", ""},
@@ -83,7 +85,8 @@ func TestCitationIndexConditional(t *testing.T) {
 	if tag == "" || first.Header.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Fatalf("header = %v", first.Header)
 	}
-	if got := s.Get("/api/citation-index?user=Known", "If-None-Match", tag).StatusCode; got != http.StatusNotModified {
+	if got := s.Get("/api/citation-index?user=Known", "If-None-Match", tag).StatusCode; got !=
+		http.StatusNotModified {
 		t.Errorf("status %d for its own tag", got)
 	}
 	head := s.Do(http.MethodHead, "/api/citation-index?user=Known")

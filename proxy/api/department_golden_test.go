@@ -13,7 +13,9 @@ func TestDepartmentGolden(t *testing.T) {
 	s := proxytest.Open(t, department(t), departmentOptions(t))
 	tests := []struct{ name, target string }{
 		{"user", "/api/users/ada"},
-		{"user_columns", "/api/users/66c000000000000000000011?columns[]=last&columns[]=id&columns[]=_id&columns[]=title&columns[]=units.unit&columns[]=nothing"},
+		{"user_columns",
+			"/api/users/66c000000000000000000011?columns[]=last&columns[]=id&columns[]=_id&columns[]=title&" +
+				"columns[]=units.unit&columns[]=nothing"},
 		{"user_units", "/api/user-units/ada"},
 		{"user_units_german", "/api/user-units/66C000000000000000000011?lang=de&limit=1&columns[]=unit"},
 		{"user_units_none", "/api/user-units/bob"},

@@ -7,13 +7,13 @@
 //
 //	parameters ──▶ listing ──rows, groups, full──▶ Plan ──select──▶ Selection ──rowFunc──▶ body
 //
-// An invalid parameter does not stop a handler: query.Params records the first error, and Routes returns it in place of
-// the plan.
+// An invalid parameter does not stop a handler: query.Params records the first error, and Routes returns it in place
+// of the plan.
 //
 // A row is joined from fragments, which are encoded once for each record (fragments.go). Views declares them. The
 // package does not sanitize HTML in rows: materialize has done so.
 //
-// Plans for one person are not kept: they depend on the row of a view, or on the stored record while the view does not
-// have it yet (persons.go, person_lookup.go). Plans that depend on the day or the year have it in their canonical
+// Plans for one person are not kept: they depend on the row of a view, or on the stored record while the view does
+// not have it yet (persons.go, person_lookup.go). Plans that depend on the day or the year have it in their canonical
 // query, so that the answer is right at midnight without a rebuild, and no outside cache keeps it longer.
 package api

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// Env is what handlers share: the rules of one generation of settings. It is safe for concurrent use. It has no views:
-// a handler reads them by Request.Planning, and the Build of its plan gets its snapshots.
+// Env is what handlers share: the rules of one generation of settings. It is safe for concurrent use. It has no
+// views: a handler reads them by Request.Planning, and the Build of its plan gets its snapshots.
 type Env struct {
 	o       Options // with defaults
 	shared  Shared
@@ -69,5 +69,6 @@ type Request struct {
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the plan depends only on the
-// parameters and on what its Caching names. Routes checks Request.Params.Err; a handler checks it only before a look-up.
+// parameters and on what its Caching names. Routes checks Request.Params.Err; a handler checks it only before a
+// look-up.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)

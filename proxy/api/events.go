@@ -18,9 +18,10 @@ import (
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
-		return list.plan("whole", func(_ context.Context, _ *view.Snapshot, all view.Selection) (*response.Body, error) {
-			return response.Join(response.List(0, query.Page{}), list.cut(all), appendRecord), nil
-		}), nil
+		return list.plan("whole",
+			func(_ context.Context, _ *view.Snapshot, all view.Selection) (*response.Body, error) {
+				return response.Join(response.List(0, query.Page{}), list.cut(all), appendRecord), nil
+			}), nil
 	}
 }
 

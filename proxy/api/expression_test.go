@@ -15,24 +15,33 @@ import (
 func TestExpressionErrors(t *testing.T) {
 	s := shelf(t, `{"title":"moths","a":[1,2],"n":1}`, `{"n":2}`)
 	for filter, want := range map[string]string{
-		`{"$expr":{"$foo":1}}`:                                            "json: $expr.$foo: the expression $foo is not evaluated in memory",
-		`{"$expr":{"$toInt":"abc"}}`:                                      "json: $expr.$toInt: $toInt cannot read a text",
-		`{"$expr":{"$concat":["$title",1]}}`:                              "json: $expr.$concat: $concat takes a string as argument, not int",
-		`{"$expr":"$$nope"}`:                                              "json: $expr: the variable $$nope is not defined",
-		`{"$expr":{"$in":[1,"$nope"]}}`:                                   "json: $expr.$in: $in takes an array, not missing",
-		`{"$expr":{"$size":"$a"}}`:                                        "json: $expr.$size: $size takes an array, not missing",
-		`{"$or":[{"n":1},{"$expr":{"$size":"$a"}}]}`:                      "json: $or.1.$expr.$size: $size takes an array, not missing",
-		`{"$expr":{"$gt":[{"$divide":["$n",{"$subtract":["$n",1]}]},0]}}`: "json: $expr.$gt.0.$divide: $divide cannot divide by zero",
-		`{"$text":{"$search":"x"}}`:                                       "json: $text: $text is not evaluated in memory",
-		`{"$jsonSchema":{}}`:                                              "json: $jsonSchema: $jsonSchema is not evaluated in memory",
-		`{"a":{"$near":[1,2]}}`:                                           "json: a.$near: $near is not evaluated in memory",
+		`{"$expr":{"$foo":1}}`: "json: $expr.$foo: the expression $foo " +
+			"is not evaluated in memory",
+		`{"$expr":{"$toInt":"abc"}}`: "json: $expr.$toInt: $toInt cannot read a text",
+		`{"$expr":{"$concat":["$title",1]}}`: "json: $expr.$concat: $concat takes a " +
+			"string as argument, not int",
+		`{"$expr":"$$nope"}`: "json: $expr: the variable $$nope is not defined",
+		`{"$expr":{"$in":[1,"$nope"]}}`: "json: $expr.$in: $in takes an array, " +
+			"not missing",
+		`{"$expr":{"$size":"$a"}}`: "json: $expr.$size: $size takes an " +
+			"array, not missing",
+		`{"$or":[{"n":1},{"$expr":{"$size":"$a"}}]}`: "json: $or.1.$expr.$size: $size takes " +
+			"an array, not missing",
+		`{"$expr":{"$gt":[{"$divide":["$n",{"$subtract":["$n",1]}]},0]}}`: "json: $expr.$gt.0.$divide: $divide " +
+			"cannot divide by zero",
+		`{"$text":{"$search":"x"}}`: "json: $text: $text is not evaluated in memory",
+		`{"$jsonSchema":{}}`: "json: $jsonSchema: $jsonSchema is not " +
+			"evaluated in memory",
+		`{"a":{"$near":[1,2]}}`: "json: a.$near: $near is not evaluated in memory",
 	} {
-		if r := s.Get("/api/search/journals?json=" + url.QueryEscape(filter)); r.StatusCode != 400 || !strings.Contains(string(r.Body), want) {
+		if r := s.Get("/api/search/journals?json=" + url.QueryEscape(filter)); r.StatusCode != 400 ||
+			!strings.Contains(string(r.Body), want) {
 			t.Errorf("%s: status %d %.300s, want %s", filter, r.StatusCode, r.Body, want)
 		}
 	}
 	// The expression is evaluated only on records that match the other conditions.
-	for _, filter := range []string{`{"$expr":{"$size":"$a"},"title":"moths"}`, `{"$or":[{"$expr":{"$size":"$a"}},{"n":2}]}`} {
+	for _, filter := range []string{`{"$expr":{"$size":"$a"},"title":"moths"}`,
+		`{"$or":[{"$expr":{"$size":"$a"}},{"n":2}]}`} {
 		if r := s.Get("/api/search/journals?json=" + url.QueryEscape(filter)); r.StatusCode != 200 {
 			t.Errorf("%s: status %d %.300s", filter, r.StatusCode, r.Body)
 		}
@@ -66,10 +75,12 @@ func TestNow(t *testing.T) {
 // TestGroupsSkipWhatIsNoDocument: inside an array a path follows only documents, for groups,
 // figures and unwound rows, as in MongoDB's aggregation.
 func TestGroupsSkipWhatIsNoDocument(t *testing.T) {
-	s := shelf(t, `{"z":[[{"v":9}]],"a":[[{"b":1}],{"b":2},3],"topics":[[{"b":[[{"c":1}],{"c":2}]}],{"b":[[{"c":3}],{"c":4}]}],"n":1}`)
+	s := shelf(t,
+		`{"z":[[{"v":9}]],"a":[[{"b":1}],{"b":2},3],"topics":[[{"b":[[{"c":1}],{"c":2}]}],{"b":[[{"c":3}],{"c":4}]}],"n":1}`)
 	for path, value := range map[string]string{"z.v": `[]`, "a.b": `[2]`} {
 		for function, more := range map[string]string{"count": "", "sum": `,"sum":1`} {
-			query := fmt.Sprintf("/api/search/journals?aggregate=%s&aggregate_function=%s&aggregate_value=n", path, function)
+			query := fmt.Sprintf("/api/search/journals?aggregate=%s&aggregate_function=%s&aggregate_value=n", path,
+				function)
 			want := fmt.Sprintf(`[{"count":1,"value":%s%s}]`, value, more)
 			if got := string(s.Get(query).Envelope(t).Data); got != want {
 				t.Errorf("%s: got %s, want %s", query, got, want)

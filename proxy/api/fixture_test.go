@@ -36,7 +36,8 @@ func ofDepartment(t testing.TB, collection string) []bson.Raw {
 func department(t testing.TB) *proxytest.Store {
 	t.Helper()
 	s := proxytest.NewStore()
-	persons, groups, activities := ofDepartment(t, "persons"), ofDepartment(t, "groups"), ofDepartment(t, "activities")
+	persons, groups, activities := ofDepartment(t, "persons"), ofDepartment(t, "groups"), ofDepartment(t,
+		"activities")
 	s.Publish(rules.ViewPersons, persons...)
 	s.Publish(rules.ViewActivities, activities...)
 	s.Publish(rules.ViewEvents, ofDepartment(t, "conferences")...)
@@ -168,7 +169,8 @@ func holdings(t testing.TB) *proxytest.Store {
 	t.Helper()
 	s := proxytest.NewStore()
 	directory := display.NewDirectory(ofHoldings(t, "organizations"), ofHoldings(t, "persons"))
-	for view, collection := range map[string]string{rules.ViewProjects: "projects", rules.ViewProposals: "proposals"} {
+	for view, collection := range map[string]string{rules.ViewProjects: "projects",
+		rules.ViewProposals: "proposals"} {
 		for _, record := range ofHoldings(t, collection) {
 			s.Publish(view, resolved(t, directory, record))
 		}
@@ -209,7 +211,8 @@ func holdingsOptions(t testing.TB) proxy.Options {
 	o := proxytest.Options(t)
 	o.Access = rights
 	o.Labels = label.Sets{
-		label.ProjectType:   {"third-party": {EN: "Third-party funded", DE: "Drittmittel"}, "own": {EN: "Own", DE: "Eigen"}},
+		label.ProjectType: {"third-party": {EN: "Third-party funded", DE: "Drittmittel"},
+			"own": {EN: "Own", DE: "Eigen"}},
 		label.Funder:        {"eu": {EN: "European Union", DE: "Europäische Union"}},
 		label.ProjectRole:   {"partner": {EN: "Partner"}},
 		label.ProjectStatus: {"ongoing": {EN: "Ongoing", DE: "Laufend"}},

@@ -40,7 +40,9 @@ func activityFragments() []index.Fragment {
 			{Encode: literal(`,"activity":`)},
 			{Name: fragWeb, Encode: renderedText("web")},
 			{Encode: unlessRendered("web", `""`)},
-			{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "icon", "") }},
+			{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte {
+				return appendRendered(dst, row, "icon", "")
+			}},
 			{Encode: unlessRendered("icon", `,"icon":""`)},
 			{Name: fragMiddle, Encode: appendAllMiddle},
 			{Name: fragPrint, Encode: renderedText("print")},

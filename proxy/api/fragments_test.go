@@ -50,7 +50,8 @@ func TestFragments(t *testing.T) {
 		{fragIcon, `,"icon":"i"`, ``},
 		{fragMiddle, `,"quarter":"Q1","links":"","search-text":`, `,"quarter":"","links":"","search-text":`},
 		{fragList, `,"type":"Article","subtype":"Paper","year":2020}`, `}`},
-		{fragHTML, `,"year":2020,"departments":["BIO"],"link":"https://doi.org/10.1/a(b)"}`, `,"departments":[],"link":null}`},
+		{fragHTML, `,"year":2020,"departments":["BIO"],"link":"https://doi.org/10.1/a(b)"}`,
+			`,"departments":[],"link":null}`},
 		{fragRest,
 			`,"start":"2020-01-02","end":"","departments":["BIO"],"epub":true,"type":"Article","subtype":"Paper","raw_type":"publication",` +
 				`"raw_subtype":"article","year":2020,"authors":"A","editors":"E","title":"T","topics":["t1"],"affiliated":true,"workflow":"draft","tags":["x"]}`,
@@ -124,17 +125,21 @@ func TestFundingNumbers(t *testing.T) {
 
 // TestRecordRow: columns of a record, raw and rendered, with the right id.
 func TestRecordRow(t *testing.T) {
-	doc := parse(t, `{"_id":{"$oid":"64a000000000000000000008"},"id":"own","title":"<i>T</i><script>x</script>","a":{"b":1,"c":2},"n":null,"persons":[]}`)
+	doc := parse(t,
+		`{"_id":{"$oid":"64a000000000000000000008"},"id":"own","title":"<i>T</i><script>x</script>","a":{"b":1,"c":2},"n":null,"persons":[]}`)
 	for _, tt := range []struct {
 		columns, want string
 		ownID         bool
 		style         *display.Style
 	}{
-		{"title,a.c,nope", `{"id":"64a000000000000000000008","title":"<i>T</i>&lt;script&gt;x&lt;/script&gt;","a":{"c":2}}`, false, nil},
+		{"title,a.c,nope",
+			`{"id":"64a000000000000000000008","title":"<i>T</i>&lt;script&gt;x&lt;/script&gt;","a":{"c":2}}`, false,
+			nil},
 		{"id,n", `{"id":"64a000000000000000000008","n":null}`, false, nil},
 		{"id,n", `{"id":"own","n":null}`, true, nil},
 		{"nope", `{}`, true, nil},
-		{"n,persons,a.b", `{"id":"64a000000000000000000008","n":"-","persons":"-","a":"{\"b\":1}"}`, false, &display.Style{Lang: "en"}},
+		{"n,persons,a.b", `{"id":"64a000000000000000000008","n":"-","persons":"-","a":"{\"b\":1}"}`, false,
+			&display.Style{Lang: "en"}},
 	} {
 		row := recordRow{columns: params("columns=" + tt.columns).StoredColumns(), ownID: tt.ownID, style: tt.style}
 		got := string(row.appendFields(nil, doc, func(name string) bson.RawValue { return doc.Lookup(name) }))

@@ -13,7 +13,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-var update = flag.Bool("update", false, "write the golden answers anew; then check each against the API's description")
+var update = flag.Bool("update", false,
+	"write the golden answers anew; then check each against the API's description")
 
 // TestGolden compares whole answers. The files hold the body as sent, one row a line, so that
 // people can read a change.
@@ -26,9 +27,15 @@ func TestGolden(t *testing.T) {
 		{"activities_page", "/api/activities?limit=2&offset=1"},
 		{"activities_page_past_end", "/api/activities?limit=2&offset=100"},
 		{"activities_none", "/api/activities?json=" + q(`{"type":"unheard"}`)},
-		{"activities_columns", "/api/activities?columns[]=web&columns[]=print&columns[]=icon&columns[]=type&columns[]=subtype&columns[]=authors&columns[]=title&columns[]=departments"},
-		{"activities_columns_stored", "/api/activities?columns[]=year&columns[]=doi&columns[]=_id&columns[]=id&columns[]=score&columns[]=when&columns[]=big&columns[]=rendered.quarter&columns[]=nothing"},
-		{"activities_columns_dotted", "/api/activities?columns=authors.user,authors.last,nested.b.c,nested.a.x,workflow.status&json=" + q(`{"_id":{"$in":["64a000000000000000000001","64a00000000000000000000a","64a00000000000000000000c","named-record"]}}`)},
+		{"activities_columns",
+			"/api/activities?columns[]=web&columns[]=print&columns[]=icon&columns[]=type&columns[]=subtype&" +
+				"columns[]=authors&columns[]=title&columns[]=departments"},
+		{"activities_columns_stored",
+			"/api/activities?columns[]=year&columns[]=doi&columns[]=_id&columns[]=id&columns[]=score&" +
+				"columns[]=when&columns[]=big&columns[]=rendered.quarter&columns[]=nothing"},
+		{"activities_columns_dotted",
+			"/api/activities?columns=authors.user,authors.last,nested.b.c,nested.a.x,workflow.status&json=" +
+				q(`{"_id":{"$in":["64a000000000000000000001","64a00000000000000000000a","64a00000000000000000000c","named-record"]}}`)},
 		{"activities_aggregate", "/api/activities?aggregate=type"},
 		{"activities_aggregate_authors", "/api/activities?aggregate=authors.user"},
 		{"activities_aggregate_json", "/api/activities?aggregate=subtype&json=" + q(`{"type":"publication"}`)},
@@ -40,7 +47,8 @@ func TestGolden(t *testing.T) {
 		{"html_limit", "/api/html?limit=1"},
 		{"all_activities", "/api/all-activities"},
 		{"all_activities_portal", "/api/all-activities?page=portal&type=publication"},
-		{"all_activities_path", "/api/all-activities?path=https%3A%2F%2Fwww.example.org%2Fresearch&page=portal&type=publication"},
+		{"all_activities_path",
+			"/api/all-activities?path=https%3A%2F%2Fwww.example.org%2Fresearch&page=portal&type=publication"},
 		{"spectrum_activities", "/api/spectrum-activities?spectrum=Soil"},
 		{"spectrum_activities_single", "/api/spectrum-activities?spectrum=Lone"},
 		{"spectrum_activities_none", "/api/spectrum-activities?spectrum=SOIL"},

@@ -36,7 +36,8 @@ func TestFormatted(t *testing.T) {
 	o := holdingsOptions(t)
 	o.Limits.KeptBytes = 1
 	streaming := proxytest.Open(t, holdings(t), o)
-	if got, want := streaming.Get("/api/projects?formatted").Body, two.Get("/api/projects?formatted").Body; string(got) != string(want) {
+	if got, want := streaming.Get("/api/projects?formatted").Body, two.Get("/api/projects?formatted").
+		Body; string(got) != string(want) {
 		t.Errorf("streamed %d bytes, cached %d", len(got), len(want))
 	}
 	o = holdingsOptions(t)
@@ -48,7 +49,8 @@ func TestFormatted(t *testing.T) {
 	if n := len(table.Envelope(t).Rows(t)); n != 4 {
 		t.Errorf("the table has %d rows, want all 4: only the list is paged", n)
 	}
-	for _, query := range []string{"", "&limit=1&offset=2", "&raw", "&columns[]=name", "&json=" + url.QueryEscape(`{"name":"OWL"}`)} {
+	for _, query := range []string{"", "&limit=1&offset=2", "&raw", "&columns[]=name",
+		"&json=" + url.QueryEscape(`{"name":"OWL"}`)} {
 		both := two.Get("/api/projects?formatted" + query)
 		if both.StatusCode != http.StatusOK || json.Valid(both.Body) {
 			t.Errorf("%s: status %d; want two documents", query, both.StatusCode)
@@ -149,7 +151,8 @@ func TestFundingNumbers(t *testing.T) {
 			}
 		})
 	}
-	if e := s.Get("/api/projects-by-funding-number?number=EU-1&limit=1").Envelope(t); *e.Count != 2 || *e.Limit != 1 || *e.Offset != 0 {
+	if e := s.Get("/api/projects-by-funding-number?number=EU-1&limit=1").Envelope(t); *e.Count != 2 ||
+		*e.Limit != 1 || *e.Offset != 0 {
 		t.Errorf("count %d, limit %d, offset %d", *e.Count, *e.Limit, *e.Offset)
 	}
 }
@@ -167,7 +170,8 @@ func TestSearch(t *testing.T) {
 		{"brackets neither", "/api/search/projects?search=dust&filter[name]=OWL", "3"},
 		{"title, not journal", "/api/search/journals?search=dusk", "2"},
 		{"not the name", "/api/search/journals?search=dawn", ""},
-		{"the journal by json", "/api/search/journals?json=" + q(`{"journal":{"$regex":"dawn","$options":"i"}}`), "3"},
+		{"the journal by json", "/api/search/journals?json=" + q(`{"journal":{"$regex":"dawn","$options":"i"}}`),
+			"3"},
 		{"title, not last name", "/api/search/persons?search=ada", ""},
 		{"a person's title", "/api/search/persons?search=" + q(`DR\.`), "3"},
 		{"grouped", "/api/projects?search=zzz&aggregate=type", ""},
@@ -199,7 +203,8 @@ func TestOwnOnly(t *testing.T) {
 		{"no session, whole records", "", "/api/projects?full&apikey=right", ""},
 		{"no session, groups", "", "/api/projects?aggregate=type&apikey=right", ""},
 		{"no session, search", "", "/api/search/proposals?apikey=right", ""},
-		{"no session, funding numbers are not restricted", "", "/api/projects-by-funding-number?number=EU-1&apikey=right", "1 2"},
+		{"no session, funding numbers are not restricted", "",
+			"/api/projects-by-funding-number?number=EU-1&apikey=right", "1 2"},
 		{"linked or created", "ann", "/api/projects?x", "3 1"},
 		{"a key gives no permission", "ann", "/api/projects?apikey=right", "3 1"},
 		{"whole records", "ann", "/api/projects?full", "3 1"},
@@ -224,7 +229,8 @@ func TestOwnOnly(t *testing.T) {
 			if got := lastOf(res.Envelope(t), t); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); !private { // for a key, or one person
+			if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); !private {
+				// for a key, or one person
 				t.Errorf("Cache-Control = %q", res.Header.Get("Cache-Control"))
 			}
 		})
@@ -261,14 +267,20 @@ func TestHoldingsBadInput(t *testing.T) {
 		{"column twice over", "/api/projects?columns=persons,persons.user", "columns"},
 		{"our own notes", "/api/projects?columns[]=_resolved.persons", "columns"},
 		{"our own notes grouped", "/api/projects?aggregate=_resolved.persons.name", "aggregate"},
-		{"our own notes as figures", "/api/search/projects?aggregate=type&aggregate_function=sum&aggregate_value=_resolved.x", "aggregate_value"},
+		{"our own notes as figures",
+			"/api/search/projects?aggregate=type&aggregate_function=sum&aggregate_value=_resolved.x",
+			"aggregate_value"},
 		{"column of a search", "/api/search/persons?columns[]=a..b", "columns"},
 		{"aggregate is a list", "/api/projects?aggregate[]=type", "aggregate"},
 		{"aggregate of an operator", "/api/search/projects?aggregate=$type", "aggregate"},
-		{"unknown function", "/api/search/projects?aggregate=type&aggregate_function=max&aggregate_value=budget", "aggregate_function"},
-		{"functions are lower case", "/api/search/projects?aggregate=type&aggregate_function=Sum&aggregate_value=budget", "aggregate_function"},
+		{"unknown function", "/api/search/projects?aggregate=type&aggregate_function=max&aggregate_value=budget",
+			"aggregate_function"},
+		{"functions are lower case",
+			"/api/search/projects?aggregate=type&aggregate_function=Sum&aggregate_value=budget",
+			"aggregate_function"},
 		{"sum of nothing", "/api/search/projects?aggregate=type&aggregate_function=sum", "aggregate_value"},
-		{"mean of an empty path", "/api/search/projects?aggregate=type&aggregate_function=mean&aggregate_value=%20", "aggregate_value"},
+		{"mean of an empty path", "/api/search/projects?aggregate=type&aggregate_function=mean&aggregate_value=%20",
+			"aggregate_value"},
 		{"json", "/api/proposals?json=" + q(`{"public":`), "json"},
 		{"json of an operator", "/api/projects?json=" + q(`{"public":{"$foo":1}}`), "public.$foo"},
 		{"json is a list", "/api/projects?json=[]", "json"},
@@ -286,7 +298,8 @@ func TestHoldingsBadInput(t *testing.T) {
 		t.Errorf("unknown search: %d", e.Status)
 	}
 	// Parameters that a mode does not read are not checked in it.
-	for _, target := range []string{"/api/projects?full&limit=x&columns[]=$a", "/api/search/projects?aggregate_function=max"} {
+	for _, target := range []string{"/api/projects?full&limit=x&columns[]=$a",
+		"/api/search/projects?aggregate_function=max"} {
 		if e := s.Get(target).Envelope(t); e.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", target, e.Status, e.Msg)
 		}

@@ -46,9 +46,12 @@ func (a attacker) piece() string {
 	case 3:
 		return strings.Repeat(a.one("(", "[", "{\"a\":", "a", "%", ".", "a.", "(a+)+", "\\", "$"), 1+a.IntN(200))
 	default:
-		return a.one("publication", "2020", "true", "null", "-1", "0", "1e309", "NaN", "%00", "%ff", "\"", "'", "<script>", "%0d%0aX-Evil:1", "authors.user",
-			"title", "year", "type", "_id", "64a000000000000000000001", "$gt", "$in", "$regex", "$or", "$where", "../", "//", "@", "{}", "[]", "{", "[", ",", ";", "&", "=", "+", " ",
-			"(?=a)", "(a+)+$", `\1`, "\\u0000", "a{1000000}", "ä", "\u202e", "de", "en", "portal", "my-activities", "linda", "javascript:alert(1)")
+		return a.one("publication", "2020", "true", "null", "-1", "0", "1e309", "NaN", "%00", "%ff", "\"", "'",
+			"<script>", "%0d%0aX-Evil:1", "authors.user",
+			"title", "year", "type", "_id", "64a000000000000000000001", "$gt", "$in", "$regex", "$or", "$where",
+			"../", "//", "@", "{}", "[]", "{", "[", ",", ";", "&", "=", "+", " ",
+			"(?=a)", "(a+)+$", `\1`, "\\u0000", "a{1000000}", "ä", "\u202e", "de", "en", "portal", "my-activities",
+			"linda", "javascript:alert(1)")
 	}
 }
 
@@ -63,10 +66,14 @@ func (a attacker) value() string {
 // json makes a filter, well-formed as a rule.
 func (a attacker) json(depth int) string {
 	if depth <= 0 || a.IntN(5) == 0 {
-		return a.one("1", "-0", "2020", `"publication"`, "true", "null", "[]", "{}", `{"$oid":"64a000000000000000000001"}`, `{"$date":0}`, `{"$numberLong":"9223372036854775807"}`, `"`+strings.NewReplacer(`"`, "", `\`, "").Replace(a.value())+`"`)
+		return a.one("1", "-0", "2020", `"publication"`, "true", "null", "[]", "{}",
+			`{"$oid":"64a000000000000000000001"}`, `{"$date":0}`, `{"$numberLong":"9223372036854775807"}`,
+			`"`+strings.NewReplacer(`"`, "", `\`, "").Replace(a.value())+`"`)
 	}
-	key := a.one("type", "year", "title", "authors.user", "a.b.c", "_id", "$or", "$and", "$nor", "$expr", "$gt", "$lte", "$ne", "$in", "$nin", "$all", "$not", "$elemMatch", "$regex", "$options",
-		"$size", "$mod", "$type", "$exists", "$bitsAllSet", "$text", "$where", "$jsonSchema", "$near", "", "$", "a..b")
+	key := a.one("type", "year", "title", "authors.user", "a.b.c", "_id", "$or", "$and", "$nor", "$expr", "$gt",
+		"$lte", "$ne", "$in", "$nin", "$all", "$not", "$elemMatch", "$regex", "$options",
+		"$size", "$mod", "$type", "$exists", "$bitsAllSet", "$text", "$where", "$jsonSchema", "$near", "", "$",
+		"a..b")
 	if a.IntN(3) == 0 {
 		return "[" + a.json(depth-1) + "," + a.json(depth-1) + "]"
 	}
@@ -78,16 +85,20 @@ func (a attacker) query() string {
 	for range a.IntN(6) {
 		switch a.IntN(6) {
 		case 0:
-			pairs = append(pairs, "json="+strings.NewReplacer("%", "%25", " ", "+", "#", "%23", "&", "%26").Replace(a.json(6)))
+			pairs = append(pairs, "json="+
+				strings.NewReplacer("%", "%25", " ", "+", "#", "%23", "&", "%26").Replace(a.json(6)))
 		case 1:
 			name := "filter"
 			for range 1 + a.IntN(4) {
-				name += "[" + a.one("type", "year", "$gte", "$in", "", "0", "1", "$or", "$regex", "authors.user", a.value()) + "]"
+				name += "[" + a.one("type", "year", "$gte", "$in", "", "0", "1", "$or", "$regex", "authors.user",
+					a.value()) + "]"
 			}
 			pairs = append(pairs, name+"="+a.value())
 		default:
-			pairs = append(pairs, a.one("limit", "offset", "full", "raw", "formatted", "columns[]", "columns", "aggregate", "aggregate_function", "aggregate_value", "search", "apikey", "lang",
-				"page", "user", "path", "type", "spectrum", "number", "number[]", "title", "doi", "pubmed", "doc", "json", "filter", a.value())+"="+a.one(a.value(), a.value(), "1", "sum", "type"))
+			pairs = append(pairs, a.one("limit", "offset", "full", "raw", "formatted", "columns[]", "columns",
+				"aggregate", "aggregate_function", "aggregate_value", "search", "apikey", "lang",
+				"page", "user", "path", "type", "spectrum", "number", "number[]", "title", "doi", "pubmed", "doc",
+				"json", "filter", a.value())+"="+a.one(a.value(), a.value(), "1", "sum", "type"))
 		}
 	}
 	return strings.Join(pairs, "&")
@@ -113,11 +124,15 @@ func (a attacker) request(paths []string) string {
 	if a.IntN(12) == 0 {
 		method = a.one("HEAD", "POST", "PUT", "OPTIONS", "TRACE", "CONNECT", "PRI", "get", "")
 	}
-	lines := []string{method + " " + target + " " + a.one("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"), "Host: x"}
+	lines := []string{method + " " + target + " " +
+		a.one("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"), "Host: x"}
 	for range a.IntN(4) {
-		lines = append(lines, a.one("Accept-Encoding: ", "If-None-Match: ", "X-API-Key: ", "Authorization: Bearer ", "Cookie: vitrine_session=", "Origin: ", "Range: bytes=", "X-Request-Id: ",
-			"X-Forwarded-For: ", "Content-Length: ", "Transfer-Encoding: ", "Expect: ", "Connection: ", "Host: ", "Sec-Fetch-Site: ", "Referer: ", " ", "")+
-			a.one("gzip", "br", "zstd;q=0.1, *", "*", "chunked", "0", "5", "100-continue", "close", "keep-alive", "Upgrade", "https://www.example.org", "same-origin", a.value()))
+		lines = append(lines, a.one("Accept-Encoding: ", "If-None-Match: ", "X-API-Key: ", "Authorization: Bearer ",
+			"Cookie: vitrine_session=", "Origin: ", "Range: bytes=", "X-Request-Id: ",
+			"X-Forwarded-For: ", "Content-Length: ", "Transfer-Encoding: ", "Expect: ", "Connection: ", "Host: ",
+			"Sec-Fetch-Site: ", "Referer: ", " ", "")+
+			a.one("gzip", "br", "zstd;q=0.1, *", "*", "chunked", "0", "5", "100-continue", "close", "keep-alive",
+				"Upgrade", "https://www.example.org", "same-origin", a.value()))
 	}
 	text := strings.Join(lines, a.one("\r\n", "\r\n", "\r\n", "\r\n", "\n")) + "\r\n\r\n"
 	if a.IntN(20) == 0 {
@@ -187,8 +202,8 @@ func descriptors() int {
 	return len(all)
 }
 
-// falls counts until there are at most so many, and returns the last count. It gives up after so long that even a busy
-// machine has ended by then what ends at all.
+// falls counts until there are at most so many, and returns the last count. It gives up after so long that even a
+// busy machine has ended by then what ends at all.
 func falls(most int, count func() int) (n int) {
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if n = count(); n <= most || time.Now().After(end) {
@@ -273,7 +288,8 @@ func judge(res *http.Response, body []byte, method string) error {
 	if origin := res.Header.Get("Access-Control-Allow-Origin"); origin != "" && origin != "https://www.example.org" {
 		return fmt.Errorf("another site may read: %s", origin)
 	}
-	if len(body) == 0 || method == http.MethodHead || res.Header.Get("Content-Encoding") != "" || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+	if len(body) == 0 || method == http.MethodHead || res.Header.Get("Content-Encoding") != "" ||
+		!strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 		return nil
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(body)))

@@ -61,8 +61,8 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL, or "". A stored text counts as a
-// DOI or number even if it cannot be read as one, unless it is another address.
+// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL, or "". A stored text counts as
+// a DOI or number even if it cannot be read as one, unless it is another address.
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
 	id, instead := identifier.First(row.Lookup("doi"), identifier.DOI), ""

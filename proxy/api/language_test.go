@@ -18,7 +18,8 @@ func TestLanguageIsChecked(t *testing.T) {
 		if strings.Contains(row.target, "?") {
 			separator = "&"
 		}
-		for lang, want := range map[string]int{"en": 200, "de": 200, "": 200, "tlh": 400, "DE": 400, "de,en": 400, "%00": 400, "%ff": 400, "../de": 400} {
+		for lang, want := range map[string]int{"en": 200, "de": 200, "": 200, "tlh": 400, "DE": 400, "de,en": 400,
+			"%00": 400, "%ff": 400, "../de": 400} {
 			res := s.Get(row.target + separator + "lang=" + lang)
 			if res.StatusCode != want {
 				t.Errorf("%s in %q: %d, want %d", row.target, lang, res.StatusCode, want)

@@ -24,8 +24,8 @@ import (
 	"vitrine/rules/similar"
 )
 
-// levenshtein answers GET /api/levenshtein: the closest title of a publication, without an envelope. It ignores pubmed
-// and doi, because the comparison of titles would override them.
+// levenshtein answers GET /api/levenshtein: the closest title of a publication, without an envelope. It ignores
+// pubmed and doi, because the comparison of titles would override them.
 func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	title := r.Params.Text("title")
 	if strings.TrimSpace(title) == "" {
@@ -34,7 +34,8 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	title = similar.Normalize(title)
 	query, closest := "levenshtein\x00"+title, e.titles.closest
 	list := e.activitiesOf(r, e.titles.publications)
-	if list.restricted != "" && slices.Contains(e.o.Access.Hidden(r.Viewer), "publication") { // rare: without the corpus
+	if list.restricted != "" && slices.Contains(e.o.Access.Hidden(r.Viewer), "publication") {
+		// rare: without the corpus
 		query = "levenshtein of\x00" + strconv.Quote(title) + list.filter.Key()
 		closest = func(ctx context.Context, s *view.Snapshot, title string) (closestTitle, error) {
 			return closestOf(ctx, s, list.filter, title)
@@ -205,7 +206,8 @@ func newCorpus(ctx context.Context, docs []bson.Raw) (*similar.Corpus, error) {
 const storedTitles = 4096
 
 // closestOf returns the closest title of the records that a filter selects, without the corpus.
-func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter, title string) (best closestTitle, err error) {
+func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter,
+	title string) (best closestTitle, err error) {
 	found, err := s.Select(ctx, among)
 	if err != nil {
 		return best, err
@@ -233,7 +235,8 @@ func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter, titl
 }
 
 // compare replaces c by the closest title of a corpus if that title is closer. doc returns its record.
-func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus, doc func(at int) bson.Raw) error {
+func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus,
+	doc func(at int) bson.Raw) error {
 	inTurn := func(n int, work func(i int) error) error { return fair.Each(ctx, n, work) }
 	at, matches, percent, err := titles.Closest(title, inTurn)
 	if err == nil && at >= 0 && matches > c.matches {

@@ -72,7 +72,8 @@ func TestLevenshteinFollowsTheView(t *testing.T) {
 		}
 	}
 	ask(`{"similarity":90.9,"id":"64b000000000000000000001","title":"world"}`)
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "later"}, {Key: "type", Value: "publication"}, {Key: "title", Value: "Worlds"}})
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "later"}, {Key: "type", Value: "publication"},
+		{Key: "title", Value: "Worlds"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func TestClosestVisibleTitle(t *testing.T) {
 	o.Access = access.New(access.Options{Restricted: map[string][]string{"publication": {"admin"}}})
 	store := matrixStore(t)
 	store.Publish(rules.ViewActivities, proxytest.Parse(t,
-		`{"_id":"a1","type":"publication","title":"World"}`, `{"_id":"a4","type":"publication","title":"Moths","rendered":{"users":["linda"]}}`)...)
+		`{"_id":"a1","type":"publication","title":"World"}`,
+		`{"_id":"a4","type":"publication","title":"Moths","rendered":{"users":["linda"]}}`)...)
 	s := proxytest.Open(t, store, o)
 	for round := range 2 { // the second answer may be a kept one
 		for user, want := range map[string]string{"": "a1", linked: "a4", viewer: "", admin: "a1"} {
@@ -95,7 +97,8 @@ func TestClosestVisibleTitle(t *testing.T) {
 			if user != "" {
 				headers = []string{"Authorization", "Bearer " + proxytest.Token(t, user, secret)}
 			}
-			if body := string(s.Get("/api/levenshtein?title=World", headers...).Body); !strings.Contains(body, `"id":"`+want+`"`) {
+			if body := string(s.Get("/api/levenshtein?title=World", headers...).Body); !strings.Contains(body,
+				`"id":"`+want+`"`) {
 				t.Errorf("round %d, %q: want %q, have %s", round, user, want, body)
 			}
 		}

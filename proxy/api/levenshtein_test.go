@@ -33,8 +33,8 @@ type looking struct {
 // Err implements context.Context.
 func (l looking) Err() error { l.look(); return l.Context.Err() }
 
-// TestCorpusInTurn: the corpus is made in the turn of a request, which looks at it for every title. Others wait without
-// theirs, and make the corpus themselves if that request's client leaves.
+// TestCorpusInTurn: the corpus is made in the turn of a request, which looks at it for every title. Others wait
+// without theirs, and make the corpus themselves if that request's client leaves.
 func TestCorpusInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 100
@@ -91,8 +91,9 @@ func TestCorpusInTurn(t *testing.T) {
 	})
 }
 
-// TestCorpusOfTheNewest: the corpus of an older snapshot, which late requests need, takes the place of no newer one, in
-// whichever order they are made; until a request for the newest arrives, that of the snapshot before it is kept, too.
+// TestCorpusOfTheNewest: the corpus of an older snapshot, which late requests need, takes the place of no newer one,
+// in whichever order they are made; until a request for the newest arrives, that of the snapshot before it is kept,
+// too.
 func TestCorpusOfTheNewest(t *testing.T) {
 	e, err := New(Options{}, Shared{Now: time.Now})
 	if err != nil {

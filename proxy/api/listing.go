@@ -44,9 +44,10 @@ type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selectio
 
 // plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
-	return l.planOf(form, func(ctx context.Context, s response.Snapshots, rows view.Selection) (*response.Body, error) {
-		return body(ctx, s.Own(), rows)
-	})
+	return l.planOf(form,
+		func(ctx context.Context, s response.Snapshots, rows view.Selection) (*response.Body, error) {
+			return body(ctx, s.Own(), rows)
+		})
 }
 
 // ofSeveral is a bodyFunc that also reads other views than that of the rows.
@@ -54,7 +55,8 @@ type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Sel
 
 // planOf is plan for a body that is also made from other views, which the caller adds to the plan.
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
-	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
+	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" +
+		l.filter.Key()
 	if l.value.value != "" { // the answer reports it
 		query += "\x00" + l.value.param + strconv.Quote(l.value.value)
 	}
@@ -78,8 +80,8 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	}
 }
 
-// unknown returns the value in the form for Vitrine-Ignored if no row of a snapshot in memory has it, with the nearest
-// that some row has. The rows are without the fields that are hidden from the caller.
+// unknown returns the value in the form for Vitrine-Ignored if no row of a snapshot in memory has it, with the
+// nearest that some row has. The rows are without the fields that are hidden from the caller.
 func (v parameterValue) unknown(ctx context.Context, s *view.Snapshot) (string, error) {
 	if v.value == "" {
 		return "", nil
@@ -129,7 +131,8 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 }
 
 // join returns the body with the page's rows: the prepared fragments, or the output of row.
-func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) (*response.Body, error) {
+func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection,
+	row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
 		runs, err := selected.Prepared(ctx, l.prepared)
 		if err != nil {
@@ -145,18 +148,19 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 // manyFull: if a list has more than one in eight records of a view, it prepares all of them.
 const manyFull = 8
 
-// full plans the list of stored records in Extended JSON, with the count at the end. It writes few records one by one;
-// for many records, as clients request to synchronise, it uses prepared fragments.
+// full plans the list of stored records in Extended JSON, with the count at the end. It writes few records one by
+// one; for many records, as clients request to synchronise, it uses prepared fragments.
 func (l listing) full() response.Plan {
-	return l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		count, some := selected.Count(), l
-		if l.page.Limit > 0 || count <= s.Len()/manyFull {
-			some.prepared = ""
-		}
-		return some.join(ctx, response.Full(count, l.page), selected, func(dst []byte, row index.Row) []byte {
-			return display.AppendRecord(dst, row.Doc())
+	return l.plan("full",
+		func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
+			count, some := selected.Count(), l
+			if l.page.Limit > 0 || count <= s.Len()/manyFull {
+				some.prepared = ""
+			}
+			return some.join(ctx, response.Full(count, l.page), selected, func(dst []byte, row index.Row) []byte {
+				return display.AppendRecord(dst, row.Doc())
+			})
 		})
-	})
 }
 
 // groupBytes is how many bytes of memory a group takes beside its value: twice, because groups are sorted.
@@ -164,21 +168,23 @@ const groupBytes = 192
 
 // groups plans a page of the counts of the listed records by a field. It first unwinds an array if unwind names one.
 func (l listing) groups(form, field, unwind string) response.Plan {
-	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		groups, err := selected.Group(ctx, field, unwind)
-		if err == nil {
-			err = result.Hold(ctx, groupBytes*int64(len(groups))) // for the rest of the answer, which may wait for its turn
-		}
-		if err != nil {
-			return nil, err
-		}
-		from, to := l.page.Cut(len(groups))
-		b := response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
-			return append(appendGroup(dst, field, groups[i]), '}')
+	return l.plan(form+" by "+field,
+		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+			groups, err := selected.Group(ctx, field, unwind)
+			if err == nil {
+				// for the rest of the answer, which may wait for its turn
+				err = result.Hold(ctx, groupBytes*int64(len(groups)))
+			}
+			if err != nil {
+				return nil, err
+			}
+			from, to := l.page.Cut(len(groups))
+			b := response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
+				return append(appendGroup(dst, field, groups[i]), '}')
+			})
+			b.RowMemory = result.Held(ctx)
+			return b, nil
 		})
-		b.RowMemory = result.Held(ctx)
-		return b, nil
-	})
 }
 
 // appendGroup begins the row of a group: {"count":…,"value":….
@@ -191,7 +197,8 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 // creator. Of keys only a named one may have the permission; all callers have the empty permission.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
-		l.filter = filter.And(l.filter, namedIn(r.Viewer.User, "persons.user", "created_by").As("permission "+string(needed)))
+		l.filter = filter.And(l.filter,
+			namedIn(r.Viewer.User, "persons.user", "created_by").As("permission "+string(needed)))
 		l.restricted = string(needed)
 	}
 	return l

@@ -124,7 +124,8 @@ func callers(t testing.TB) []caller {
 // one caller, in the order of callers:
 //
 //	no session, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
-//	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: no session, session
+//	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header
+//	no keys: no session, session
 var matrix = []struct{ target, seen string }{
 	{"/api/activities", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
 	{"/api/activities?full=1", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
@@ -183,9 +184,11 @@ func TestPermissionMatrix(t *testing.T) {
 			for i, who := range all {
 				res := who.ask(row.target)
 				if got := seen(t, res); got != want[i] {
-					t.Errorf("round %d, %s, %s: sees %s, want %s: %.300s", round, row.target, who.name, got, want[i], res.Body)
+					t.Errorf("round %d, %s, %s: sees %s, want %s: %.300s", round, row.target, who.name, got, want[i],
+						res.Body)
 				}
-				if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); who.session() && res.StatusCode == 200 && !private && fromViews(row.target) {
+				if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); who.session() &&
+					res.StatusCode == 200 && !private && fromViews(row.target) {
 					t.Errorf("%s, %s: Cache-Control = %q", row.target, who.name, res.Header.Get("Cache-Control"))
 				}
 			}
@@ -209,7 +212,8 @@ func TestPublicEndpointsKnowNoCallers(t *testing.T) {
 		if strings.HasPrefix(target, "/items/a2") { // a record of a restricted type
 			wantStatus = http.StatusNotFound
 		}
-		if control := want.Header.Get("Cache-Control"); want.StatusCode != wantStatus || wantStatus == http.StatusOK && !strings.HasPrefix(control, "public") {
+		if control := want.Header.Get("Cache-Control"); want.StatusCode != wantStatus ||
+			wantStatus == http.StatusOK && !strings.HasPrefix(control, "public") {
 			t.Fatalf("%s: status %d, Cache-Control %q: %.300s", target, want.StatusCode, control, want.Body)
 		}
 		for _, who := range all {
@@ -225,14 +229,16 @@ func TestPublicEndpointsKnowNoCallers(t *testing.T) {
 
 // fromViews: other endpoints answer all callers alike.
 func fromViews(target string) bool {
-	return !strings.HasPrefix(target, "/api/citation-index") && (strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
+	return !strings.HasPrefix(target, "/api/citation-index") &&
+		(strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
 }
 
 // session: the caller sends a session's token or header, valid or not.
 func (c caller) session() bool {
 	for i := 0; i < len(c.headers); i += 2 {
 		name := c.headers[i]
-		if name == "Authorization" || name == "Cookie" || name == "X-Remote-User" && !strings.Contains(c.name, "any client") {
+		if name == "Authorization" || name == "Cookie" ||
+			name == "X-Remote-User" && !strings.Contains(c.name, "any client") {
 			return true
 		}
 	}

@@ -33,7 +33,8 @@ const (
 )
 
 // personLookup finds persons that the views do not have yet. It looks up each id once at a time, and
-// briefly caches the record, or the fact that there is none. The store's admission queue bounds how many run at a time.
+// briefly caches the record, or the fact that there is none. The store's admission queue bounds how many run at a
+// time.
 type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time

@@ -122,8 +122,8 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	}.plan(ctx, e, r, id)
 }
 
-// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column is
-// a stored field.
+// appendUser appends a person's record, or _id, the columns and id. Persons have no rendered document: every column
+// is a stored field.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
 		return ejson.AppendDocument(dst, display.Strip(record))
@@ -142,7 +142,8 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, now := identifierOf(r), e.languageOf(r.Params), r.Planning.Now().In(e.o.Zone)
 	p, err := personal{
-		view: rules.ViewUserUnits, key: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly), lang: lang, absent: e.unitsOf,
+		view: rules.ViewUserUnits, key: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly), lang: lang,
+		absent: e.unitsOf,
 		object: func(dst []byte, row bson.Raw) []byte { return units.AppendData(dst, row, now, lang) },
 	}.plan(ctx, e, r, id)
 	p.Period = response.OnDay(now)

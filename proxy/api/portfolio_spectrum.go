@@ -13,9 +13,9 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic, most assignments first. At New Year other
-// activities become recent, so an answer is valid for the year. Summaries do not name users, so callers without the
-// permission get an empty list.
+// portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic, most assignments first. At New Year
+// other activities become recent, so an answer is valid for the year. Summaries do not name users, so callers without
+// the permission get an empty list.
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
@@ -31,9 +31,10 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		if err != nil {
 			return nil, err
 		}
-		return list.join(ctx, response.List(topics.Count(), list.page), topics, func(dst []byte, row index.Row) []byte {
-			return spectrum.AppendRow(dst, row.Doc(), year, all)
-		})
+		return list.join(ctx, response.List(topics.Count(), list.page), topics,
+			func(dst []byte, row index.Row) []byte {
+				return spectrum.AppendRow(dst, row.Doc(), year, all)
+			})
 	}
 	p := list.plan("spectrum "+strconv.Itoa(year), body)
 	p.Period = response.InYear(year, e.o.Zone)

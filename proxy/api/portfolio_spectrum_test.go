@@ -144,7 +144,8 @@ func TestSpectrumAccess(t *testing.T) {
 		{"the API's key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Api"}, 403, 0},
 		{"the key", anonymous, "Api", "Portfolio", "?apikey=Portfolio", nil, 200, 2},
 		{"the key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Portfolio"}, 200, 2},
-		{"a right header and a wrong parameter", anonymous, "", "Portfolio", "?apikey=x", []string{"X-API-Key", "Portfolio"}, 200, 2},
+		{"a right header and a wrong parameter", anonymous, "", "Portfolio", "?apikey=x",
+			[]string{"X-API-Key", "Portfolio"}, 200, 2},
 		{"keys are case-sensitive", anonymous, "", "Portfolio", "?apikey=portfolio", nil, 403, 0},
 		{"session instead of a key", anonymous, "", "Portfolio", "", bearer("bob"), 200, 2},
 		{"no session, no permission", head, "", "", "", nil, 200, 0},
@@ -181,7 +182,8 @@ func TestSpectrumAccess(t *testing.T) {
 				if strings.Contains(control, "private") != private {
 					t.Errorf("Cache-Control = %q", control)
 				}
-				if tt.portfolio != "" && (!strings.Contains(vary, "X-API-Key") || strings.Contains(control, "public")) {
+				if tt.portfolio != "" &&
+					(!strings.Contains(vary, "X-API-Key") || strings.Contains(control, "public")) {
 					t.Errorf("Vary = %q, Cache-Control = %q behind a key", vary, control)
 				}
 			}

@@ -28,8 +28,8 @@ var projectColumns = []string{
 	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
-// projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only their
-// own records. aggregate precedes full, and full precedes formatted; full and formatted are on if
+// projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only
+// their own records. aggregate precedes full, and full precedes formatted; full and formatted are on if
 // present.
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
@@ -83,10 +83,11 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 			return nil, err
 		}
 		counts := found[0]
-		return response.Join(response.List(selected.Count(), list.page), list.cut(selected), func(dst []byte, row index.Row) []byte {
-			doc := row.Doc()
-			return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
-		}), nil
+		return response.Join(response.List(selected.Count(), list.page), list.cut(selected),
+			func(dst []byte, row index.Row) []byte {
+				doc := row.Doc()
+				return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
+			}), nil
 	}
 	plan := list.planOf("formatted "+style.Lang, body)
 	if !e.o.FormattedSingle {
@@ -139,7 +140,8 @@ func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities in
 
 // countOf returns the count for a name in groups sorted by name, or 0 if no activity has it.
 func countOf(counts []index.Group, name bson.RawValue) int {
-	at, known := slices.BinarySearchFunc(counts, name, func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
+	at, known := slices.BinarySearchFunc(counts, name,
+		func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
 	if !known || display.Empty(name) {
 		return 0
 	}

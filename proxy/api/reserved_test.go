@@ -24,7 +24,8 @@ func TestReservedFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := ejson.Parse([]byte(`{"_id":"2","username":"bob","title":"T","_list":{"public":true,"type":"reserved"}}`), ejson.Options{})
+	other, err := ejson.Parse(
+		[]byte(`{"_id":"2","username":"bob","title":"T","_list":{"public":true,"type":"reserved"}}`), ejson.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,25 +36,37 @@ func TestReservedFields(t *testing.T) {
 	}
 	site := proxytest.Open(t, s, holdingsOptions(t))
 	for _, target := range []string{
-		"/api/activities", "/api/activities?full", "/api/activities?full&limit=1", "/api/activities?columns=title,authors", "/api/activities?aggregate=title",
+		"/api/activities", "/api/activities?full", "/api/activities?full&limit=1",
+		"/api/activities?columns=title,authors", "/api/activities?aggregate=title",
 		"/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=T1", "/api/levenshtein?title=T",
-		"/api/projects", "/api/projects?full", "/api/projects?raw", "/api/projects?formatted", "/api/proposals?full", "/api/projects?aggregate=title",
-		"/api/users/ann", "/api/users/bob", "/api/users/ann?columns=title", "/api/user-units/ann", "/api/events", "/api/conferences", "/api/deadlines",
-		"/api/search/persons?search=T", "/api/search/projects?search=T", "/api/search/journals?search=T", "/api/search/activities?search=T", "/api/search/activities?aggregate=title",
+		"/api/projects", "/api/projects?full", "/api/projects?raw", "/api/projects?formatted", "/api/proposals?full",
+		"/api/projects?aggregate=title",
+		"/api/users/ann", "/api/users/bob", "/api/users/ann?columns=title", "/api/user-units/ann", "/api/events",
+		"/api/conferences", "/api/deadlines",
+		"/api/search/persons?search=T", "/api/search/projects?search=T", "/api/search/journals?search=T",
+		"/api/search/activities?search=T", "/api/search/activities?aggregate=title",
 	} {
 		got := site.Get(target)
-		if body := string(got.Body); got.StatusCode != http.StatusOK || strings.Contains(body, "_list") || strings.Contains(body, "reserved") || strings.Contains(body, "_resolved") {
+		if body := string(got.Body); got.StatusCode != http.StatusOK || strings.Contains(body, "_list") ||
+			strings.Contains(body, "reserved") || strings.Contains(body, "_resolved") {
 			t.Errorf("%s: %d %s", target, got.StatusCode, body)
 		}
 	}
 	for _, target := range []string{
-		"/api/activities?columns=_list.type", "/api/activities?aggregate=_list.type", "/api/activities?filter[_list.type]=reserved", "/api/activities?json=" + url.QueryEscape(`{"$or":[{"_list":{"$exists":true}}]}`),
-		"/api/activities?json=" + url.QueryEscape(`{"$expr":{"$eq":["$_list.type","reserved"]}}`), "/api/activities?json=" + url.QueryEscape(`{"$or":[{"$expr":{"$gt":["$$ROOT._list",1]}}]}`),
-		"/api/activities?json=" + url.QueryEscape(`{"$nor":[{"year":1},{"_resolved.persons":1}]}`), "/api/search/persons?json=" + url.QueryEscape(`{"$expr":{"$ne":["$$CURRENT._resolved.persons.name",[]]}}`),
-		"/api/users/ann?columns=_list", "/api/projects?columns=_list", "/api/projects?filter[_resolved.persons.name]=reserved", "/api/projects?aggregate=_list.persons.name",
-		"/api/search/persons?columns=_list.persons", "/api/search/activities?aggregate=_list.type", "/api/search/activities?json=" + url.QueryEscape(`{"_list":{"$elemMatch":{"public":true}}}`),
+		"/api/activities?columns=_list.type", "/api/activities?aggregate=_list.type",
+		"/api/activities?filter[_list.type]=reserved",
+		"/api/activities?json=" + url.QueryEscape(`{"$or":[{"_list":{"$exists":true}}]}`),
+		"/api/activities?json=" + url.QueryEscape(`{"$expr":{"$eq":["$_list.type","reserved"]}}`),
+		"/api/activities?json=" + url.QueryEscape(`{"$or":[{"$expr":{"$gt":["$$ROOT._list",1]}}]}`),
+		"/api/activities?json=" + url.QueryEscape(`{"$nor":[{"year":1},{"_resolved.persons":1}]}`),
+		"/api/search/persons?json=" + url.QueryEscape(`{"$expr":{"$ne":["$$CURRENT._resolved.persons.name",[]]}}`),
+		"/api/users/ann?columns=_list", "/api/projects?columns=_list",
+		"/api/projects?filter[_resolved.persons.name]=reserved", "/api/projects?aggregate=_list.persons.name",
+		"/api/search/persons?columns=_list.persons", "/api/search/activities?aggregate=_list.type",
+		"/api/search/activities?json=" + url.QueryEscape(`{"_list":{"$elemMatch":{"public":true}}}`),
 	} {
-		if got := site.Get(target); got.StatusCode != http.StatusBadRequest || !strings.Contains(string(got.Body), "is not the path of a stored field") {
+		if got := site.Get(target); got.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(string(got.Body), "is not the path of a stored field") {
 			t.Errorf("%s: %d %s", target, got.StatusCode, got.Body)
 		}
 	}

@@ -29,7 +29,8 @@ func New(o Options, shared Shared) (*Env, error) {
 		o.Affiliated = []string{"affiliated", "aoi"}
 	}
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
-	e := &Env{o: o, shared: shared, query: query.Reader{Limits: o.Filter, Now: shared.Now}, persons: newPersonLookup(o.Records, shared)}
+	e := &Env{o: o, shared: shared, query: query.Reader{Limits: o.Filter, Now: shared.Now},
+		persons: newPersonLookup(o.Records, shared)}
 	var err error
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
@@ -109,8 +110,9 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	return errors.Join(err, failed)
 }
 
-// Views declares the views that this package reads: fragments of rows, and the paths that most callers filter on, which
-// are indexed before a snapshot is first shown, with more of activities in warm. rules.Views has the default order.
+// Views declares the views that this package reads: fragments of rows, and the paths that most callers filter on,
+// which are indexed before a snapshot is first shown, with more of activities in warm. rules.Views has the default
+// order.
 func Views(warm ...string) []index.Definition {
 	views := []index.Definition{
 		{

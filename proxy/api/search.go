@@ -32,15 +32,18 @@ func searches() map[string]searchable {
 	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}}
 	return map[string]searchable{
 		"proposals": {
-			view: rules.ViewProposals, columns: []string{"name", "title", "type"}, rendered: true, needed: access.ProposalsView,
+			view: rules.ViewProposals, columns: []string{"name", "title", "type"}, rendered: true,
+			needed: access.ProposalsView,
 		},
 		"projects": {
-			view: rules.ViewProjects, columns: []string{"name", "title", "type"}, rendered: true, needed: access.ProjectsView,
+			view: rules.ViewProjects, columns: []string{"name", "title", "type"}, rendered: true,
+			needed: access.ProjectsView,
 		},
-		"journals":    {view: rules.ViewJournals, columns: []string{"journal", "issn", "publisher"}},
-		"persons":     {view: rules.ViewPersons, columns: []string{"first", "last", "username"}, order: byYear},
-		"activities":  {view: rules.ViewActivities, columns: []string{"title", "type", "subtype", "year"}},
-		"conferences": {view: rules.ViewEvents, columns: []string{"title", "type", "start", "end", "location"}, order: byYear},
+		"journals":   {view: rules.ViewJournals, columns: []string{"journal", "issn", "publisher"}},
+		"persons":    {view: rules.ViewPersons, columns: []string{"first", "last", "username"}, order: byYear},
+		"activities": {view: rules.ViewActivities, columns: []string{"title", "type", "subtype", "year"}},
+		"conferences": {view: rules.ViewEvents, columns: []string{"title", "type", "start", "end", "location"},
+			order: byYear},
 	}
 }
 
@@ -76,28 +79,30 @@ func (e *Env) search(of searchable) Handler {
 	}
 }
 
-// unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the other,
-// because several large arrays in one record multiply.
+// unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the
+// other, because several large arrays in one record multiply.
 func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
-	return l.plan("search "+row.key(), func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))
-		if err != nil {
-			return nil, err
-		}
-		from, to := l.page.Cut(count)
-		rows := func(ctx context.Context) iter.Seq2[*unwoundRow, error] {
-			return view.Listed(ctx, arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to))
-		}
-		b := response.Join(response.List(count, l.page), rows, appendRow)
-		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // estimate the size of all rows by the first
+	return l.plan("search "+row.key(),
+		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+			count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))
 			if err != nil {
 				return nil, err
 			}
-			b.SizeHint = (to - from) * len(appendRow(nil, r)) / 2
-		}
-		return b, nil
-	})
+			from, to := l.page.Cut(count)
+			rows := func(ctx context.Context) iter.Seq2[*unwoundRow, error] {
+				return view.Listed(ctx, arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to))
+			}
+			b := response.Join(response.List(count, l.page), rows, appendRow)
+			for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) {
+				// estimate the size of all rows by the first
+				if err != nil {
+					return nil, err
+				}
+				b.SizeHint = (to - from) * len(appendRow(nil, r)) / 2
+			}
+			return b, nil
+		})
 }
 
 // maxUnwound is the most rows that unwinding may make.
@@ -162,8 +167,8 @@ func (r *unwoundRow) read(doc bson.Raw, pace func() error) error {
 	return nil
 }
 
-// elementsOf yields the values that unwinding puts in place of one: the elements of an array, nothing as the only value
-// of an empty one, or the value itself if it is no array or is not unwound.
+// elementsOf yields the values that unwinding puts in place of one: the elements of an array, nothing as the only
+// value of an empty one, or the value itself if it is no array or is not unwound.
 func elementsOf(v bson.RawValue, unwound bool) iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		if !unwound || v.Type != bson.TypeArray {
@@ -185,8 +190,10 @@ func elementsOf(v bson.RawValue, unwound bool) iter.Seq[bson.RawValue] {
 // walk makes rows of records, one at a time. It calls visit for the rows in [from, to), until visit returns false,
 // and looks at the turn before each, because a record may make thousands. It returns the number of rows of the
 // records read so far. More than maxUnwound rows are an error.
-func (u unwindPaths) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
-	row, pace, turn := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}, fair.Pace(ctx), fair.TurnOf(ctx)
+func (u unwindPaths) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int,
+	visit func(*unwoundRow) bool) (rows int, err error) {
+	row, pace, turn := &unwoundRow{arrays: u,
+		elements: make([][]bson.RawValue, len(u))}, fair.Pace(ctx), fair.TurnOf(ctx)
 	for record, err := range records {
 		if err == nil {
 			err = row.read(record.Doc(), pace)
@@ -216,9 +223,11 @@ func (u unwindPaths) count(ctx context.Context, records iter.Seq2[index.Row, err
 }
 
 // each yields the rows in [from, to), and the error of walk.
-func (u unwindPaths) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
+func (u unwindPaths) each(ctx context.Context, records iter.Seq2[index.Row, error], from,
+	to int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
-		if _, err := u.walk(ctx, records, from, to, func(row *unwoundRow) bool { return yield(row, nil) }); err != nil {
+		if _, err := u.walk(ctx, records, from, to, func(row *unwoundRow) bool { return yield(row, nil) }); err !=
+			nil {
 			yield(nil, err)
 		}
 	}

@@ -55,15 +55,18 @@ func TestFigures(t *testing.T) {
 		`{"a":null,"n":{"$numberLong":"-9223372036854775807"},"b":[]}`,
 	)
 	tests := []struct{ query, want string }{
-		{"aggregate=a.k&aggregate_function=count", `[{"count":5,"value":"1"},{"count":3,"value":null},{"count":3,"value":1.0},{"count":2,"value":[7,8]}]`},
+		{"aggregate=a.k&aggregate_function=count",
+			`[{"count":5,"value":"1"},{"count":3,"value":null},{"count":3,"value":1.0},{"count":2,"value":[7,8]}]`},
 		{"aggregate=a.k&aggregate_function=sum&aggregate_value=n",
 			`[{"count":3,"value":1.0,"sum":7.5},{"count":3,"value":null,"sum":1},{"count":5,"value":"1","sum":0},{"count":2,"value":[7,8],"sum":-3}]`},
 		{"aggregate=a.k&aggregate_function=mean&aggregate_value=n",
 			`[{"count":3,"value":1.0,"mean":2.5},{"count":3,"value":null,"mean":0.3333333333333333},{"count":2,"value":[7,8],"mean":-3},{"count":5,"value":"1","mean":null}]`},
 		{"aggregate=nothing&aggregate_function=median&aggregate_value=n", `[{"count":13,"value":null,"median":1}]`},
 		{"aggregate=nothing&aggregate_function=sum&aggregate_value=nothing", `[{"count":13,"value":null,"sum":0}]`},
-		{"aggregate=n&limit=1&json=" + url.QueryEscape(`{"n":{"$gt":9e18}}`), `[{"count":1,"value":9223372036854775807}]`},
-		{"aggregate=b&aggregate_function=sum&aggregate_value=n&json=" + url.QueryEscape(`{"b":[]}`), `[{"count":1,"value":[],"sum":-9223372036854775807}]`},
+		{"aggregate=n&limit=1&json=" + url.QueryEscape(`{"n":{"$gt":9e18}}`),
+			`[{"count":1,"value":9223372036854775807}]`},
+		{"aggregate=b&aggregate_function=sum&aggregate_value=n&json=" + url.QueryEscape(`{"b":[]}`),
+			`[{"count":1,"value":[],"sum":-9223372036854775807}]`},
 		{"aggregate=a.k&json=" + url.QueryEscape(`{"n":"none"}`), `[]`},
 	}
 	for _, tt := range tests {
@@ -103,7 +106,8 @@ func TestUnwindingAgainstPlain(t *testing.T) {
 		wantRows := 0
 		sums := map[string]int{}
 		for i, rec := range records {
-			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "topics", Value: rec.Topics}, {Key: "units", Value: rec.Units}, {Key: "n", Value: rec.N}})
+			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "topics", Value: rec.Topics},
+				{Key: "units", Value: rec.Units}, {Key: "n", Value: rec.N}})
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -133,7 +137,8 @@ func TestUnwindingAgainstPlain(t *testing.T) {
 		if got, _ := json.Marshal(page); string(got) != string(want) {
 			r.Fatalf("page %d+%d: got %s, want %s", at, size, got, want)
 		}
-		groups := front.Get("/api/search/journals?aggregate=topics&aggregate_function=sum&aggregate_value=n").Envelope(t).Rows(t)
+		groups := front.Get("/api/search/journals?aggregate=topics&aggregate_function=sum&aggregate_value=n").
+			Envelope(t).Rows(t)
 		last := math.Inf(1)
 		for _, g := range groups {
 			key, _ := json.Marshal(g["value"])

@@ -40,7 +40,8 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	case by.function == "count":
 		return by, nil
 	case figures[by.function] == nil:
-		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quote(by.function))
+		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s",
+			query.Quote(by.function))
 	}
 	if by.value = p.Field("aggregate_value"); by.value == "" {
 		return by, rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
@@ -55,22 +56,23 @@ func (by aggregation) plan(list listing) response.Plan {
 		return list.groups("search", by.field, "")
 	}
 	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
-	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		groups, err := by.groups(ctx, arrays, selected.Rows(ctx, 0, 0))
-		if err != nil {
-			return nil, err
-		}
-		from, to := list.page.Cut(len(groups))
-		b := response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
-			dst = appendGroup(dst, by.field, groups[i].Group)
-			if by.function != "count" {
-				dst = appendFigure(ejson.AppendKey(dst, by.function), groups[i].figure)
+	return list.plan(form,
+		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+			groups, err := by.groups(ctx, arrays, selected.Rows(ctx, 0, 0))
+			if err != nil {
+				return nil, err
 			}
-			return append(dst, '}')
+			from, to := list.page.Cut(len(groups))
+			b := response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
+				dst = appendGroup(dst, by.field, groups[i].Group)
+				if by.function != "count" {
+					dst = appendFigure(ejson.AppendKey(dst, by.function), groups[i].figure)
+				}
+				return append(dst, '}')
+			})
+			b.RowMemory = result.Held(ctx)
+			return b, nil
 		})
-		b.RowMemory = result.Held(ctx)
-		return b, nil
-	})
 }
 
 // valueGroup is a group of rows with equal values, and the numbers in them.
@@ -80,12 +82,12 @@ type valueGroup struct {
 	figure bson.RawValue // an int64 or a double; null if the group has no numbers
 }
 
-// tallyBytes is how many bytes of memory a group with a tally takes beside its value: twice, because groups are sorted,
-// and once for its place in a map; numberBytes is that of a number in a map.
+// tallyBytes is how many bytes of memory a group with a tally takes beside its value: twice, because groups are
+// sorted, and once for its place in a map; numberBytes is that of a number in a map.
 const tallyBytes, numberBytes = 384, 64
 
-// groups groups the rows that unwinding makes of records by a field: equal numbers of any type are one group, a missing
-// field is null. It sorts groups by figure descending, groups without a figure last, ties by value.
+// groups groups the rows that unwinding makes of records by a field: equal numbers of any type are one group, a
+// missing field is null. It sorts groups by figure descending, groups without a figure last, ties by value.
 func (by aggregation) groups(
 	ctx context.Context, arrays unwindPaths, records iter.Seq2[index.Row, error],
 ) ([]valueGroup, error) {

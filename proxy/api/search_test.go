@@ -40,7 +40,8 @@ func records(t testing.TB, err error, docs ...string) iter.Seq2[index.Row, error
 // TestUnwinding: unwinding makes a row for each combination of elements, the last array varying
 // fastest, and gives the same rows by number.
 func TestUnwinding(t *testing.T) {
-	docs := []string{`{"_id":1,"topics":["a","b"],"units":[1,2,3]}`, `{"_id":2,"topics":[],"units":7}`, `{"_id":3,"units":[4]}`}
+	docs := []string{`{"_id":1,"topics":["a","b"],"units":[1,2,3]}`, `{"_id":2,"topics":[],"units":7}`,
+		`{"_id":3,"units":[4]}`}
 	u := unwindingOf("topics.x", "title", "units", "topics")
 	if !slices.Equal(u, unwindPaths{"topics", "units"}) {
 		t.Fatalf("unwinds %v", u)
@@ -91,7 +92,8 @@ func TestTally(t *testing.T) {
 		{`[1,2,{"$numberLong":"4"}]`, "7", "2.3333333333333335", "2"},
 		{`[1,2,2,9]`, "14", "3.5", "2"},
 		{`[0.5,{"$numberDecimal":"1.25"},3]`, "4.75", "1.5833333333333333", "1.25"},
-		{`[{"$numberLong":"9223372036854775807"},1]`, "9.223372036854776e+18", "4.611686018427388e+18", "4.611686018427388e+18"},
+		{`[{"$numberLong":"9223372036854775807"},1]`, "9.223372036854776e+18", "4.611686018427388e+18",
+			"4.611686018427388e+18"},
 		{`[1e308,1e308]`, `{"$numberDouble":"Infinity"}`, `{"$numberDouble":"Infinity"}`, "1e+308"},
 		{`[-1.5,-1.5,2]`, "-1", "-0.3333333333333333", "-1.5"},
 	} {

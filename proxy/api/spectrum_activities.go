@@ -27,17 +27,18 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 	list := e.activitiesOf(r, filter.OneOf("spectrum.display_name", name))
 	list.value = parameterValue{"spectrum", "spectrum.display_name", name}
 	form := "spectrum-activities" + in.key()
-	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		entries, texts, err := spectrumEntries(ctx, selected, name, in)
-		if err != nil {
-			return nil, err
-		}
-		b := response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
-			return append(dst, texts[entries[i].from:entries[i].to]...)
-		})
-		b.RowMemory = result.Held(ctx)
-		return b, nil
-	}), nil
+	return list.plan(form,
+		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+			entries, texts, err := spectrumEntries(ctx, selected, name, in)
+			if err != nil {
+				return nil, err
+			}
+			b := response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
+				return append(dst, texts[entries[i].from:entries[i].to]...)
+			})
+			b.RowMemory = result.Held(ctx)
+			return b, nil
+		}), nil
 }
 
 // spectrumEntry is one activity's score in a spectrum. It does not refer to the row, because a row of a view in the
@@ -59,9 +60,10 @@ func (a spectrumEntry) before(b spectrumEntry) int {
 // entryBytes is how many bytes of memory an entry takes beside its text: twice, because entries are sorted.
 const entryBytes = 256
 
-// spectrumEntries returns the entries of a spectrum in the order of the answer, and their texts one after the other. It
-// counts what they take by result.Hold.
-func spectrumEntries(ctx context.Context, selected view.Selection, name string, in *translator) (entries []spectrumEntry, texts []byte, err error) {
+// spectrumEntries returns the entries of a spectrum in the order of the answer, and their texts one after the other.
+// It counts what they take by result.Hold.
+func spectrumEntries(ctx context.Context, selected view.Selection, name string,
+	in *translator) (entries []spectrumEntry, texts []byte, err error) {
 	pace := fair.Pace(ctx)
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
@@ -83,7 +85,8 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 			if err := result.Hold(ctx, entryBytes+int64(cap(texts)-before)); err != nil {
 				return nil, nil, err
 			}
-			entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(fieldOf(doc, "_id")), from, len(texts)})
+			entries = append(entries,
+				spectrumEntry{raw.Clone(score), raw.Clone(fieldOf(doc, "_id")), from, len(texts)})
 		}
 	}
 	return entries, texts, fair.Sort(ctx, entries, spectrumEntry.before)

@@ -93,7 +93,8 @@ func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 			continue
 		}
 		var rows []map[string]json.RawMessage
-		if err := json.Unmarshal(s.Get(target+"columns[]="+name).Envelope(t).Data, &rows); err != nil || len(rows) == 0 {
+		if err := json.Unmarshal(s.Get(target+"columns[]="+name).Envelope(t).Data, &rows); err != nil ||
+			len(rows) == 0 {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var list []json.RawMessage
@@ -111,9 +112,11 @@ func checkColumns(t *testing.T, s *proxytest.Site, target, record string) {
 func TestIDs(t *testing.T) {
 	s := proxytest.Open(t, wholeRecords(t), holdingsOptions(t))
 	tests := []struct{ target, id string }{
-		{"/api/activities", "aa"}, {"/api/activities?columns[]=_id", "aa"}, {"/api/all-activities", "aa"}, {"/api/html", "aa"},
+		{"/api/activities", "aa"}, {"/api/activities?columns[]=_id", "aa"}, {"/api/all-activities", "aa"},
+		{"/api/html", "aa"},
 		{"/api/spectrum-activities?spectrum=Soil", "aa"}, {"/api/search/activities?columns[]=_id&columns[]=id", "aa"},
-		{"/api/projects?raw&columns[]=_id", "bb"}, {"/api/proposals", "bb"}, {"/api/search/proposals?columns[]=id", "bb"},
+		{"/api/projects?raw&columns[]=_id", "bb"}, {"/api/proposals", "bb"},
+		{"/api/search/proposals?columns[]=id", "bb"},
 		{"/api/search/journals?columns[]=id", "dd"}, {"/api/search/persons", "ee"},
 		{"/api/events", "ff"}, {"/api/conferences", "ff"},
 	}
@@ -215,7 +218,8 @@ func TestNoPages(t *testing.T) {
 		t.Run(target, func(t *testing.T) {
 			want := string(s.Get(target, session...).Body)
 			for _, query := range []string{"&limit=1", "&limit=1&offset=1", "&limit=x&offset=y"} {
-				if got := string(s.Get(target+query, session...).Body); got != want || strings.Contains(got, `"limit"`) {
+				if got := string(s.Get(target+query, session...).Body); got != want ||
+					strings.Contains(got, `"limit"`) {
 					t.Errorf("%s\ngot  %s\nwant %s", query, got, want)
 				}
 			}
@@ -229,7 +233,8 @@ func TestFilterForms(t *testing.T) {
 	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	q := url.QueryEscape
 	const moth, other = `{"title":{"$regex":"^Moth"}}`, `{"title":"nothing of that title"}`
-	for _, path := range []string{"/api/projects", "/api/proposals", "/api/search/projects", "/api/search/proposals"} {
+	for _, path := range []string{"/api/projects", "/api/proposals", "/api/search/projects",
+		"/api/search/proposals"} {
 		t.Run(path, func(t *testing.T) {
 			want := string(s.Get(path + "?json=" + q(moth)).Body)
 			if !strings.Contains(want, `"count":1`) {
@@ -255,7 +260,8 @@ func TestWithoutRaw(t *testing.T) {
 	s := proxytest.Open(t, holdings(t), holdingsOptions(t))
 	for _, name := range []string{"journals", "persons", "activities", "conferences"} {
 		target := "/api/search/" + name
-		if got, want := string(s.Get(target+"?raw").Body), string(s.Get(target).Body); got != want || strings.Contains(want, `"-"`) {
+		if got, want := string(s.Get(target+"?raw").Body), string(s.Get(target).Body); got != want ||
+			strings.Contains(want, `"-"`) {
 			t.Errorf("%s: raw %s\nelse %s", name, got, want)
 		}
 	}

@@ -36,8 +36,9 @@ func TestIgnoredIsTold(t *testing.T) {
 		"/api/activities?json={}&filter[type]=publication":        "filter",
 		"/api/activities?full=1&columns[]=title":                  "columns",
 		"/api/activities?%C3%BC%0D%0A=1":                          "%C3%BC%0D%0A",
-		"/api/all-activities?page=my-activites":                   "page=my-activites (did you mean page=my-activities?)",
-		"/api/all-activities?limit=1":                             "limit",
+		"/api/all-activities?page=my-activites": "page=my-activites (did you mean " +
+			"page=my-activities?)",
+		"/api/all-activities?limit=1": "limit",
 		"/api/all-activities?type=publicaton": "" +
 			"type=publicaton (no record has it; did you mean publication?)",
 		"/api/all-activities?type=xyz-xyz-xyz":                   "type=xyz-xyz-xyz (no record has it)",
@@ -60,8 +61,10 @@ func TestIgnoredIsTold(t *testing.T) {
 			if strings.Contains(target, "citation") {
 				applied = res.Header.Get("Preference-Applied")
 			}
-			if res.Header.Get("Vitrine-Ignored") != want || res.StatusCode != status || res.Header.Get("Preference-Applied") != applied {
-				t.Errorf("%s, %s: %d, ignored %q, want %q; applied %q", target, prefer, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want,
+			if res.Header.Get("Vitrine-Ignored") != want || res.StatusCode != status ||
+				res.Header.Get("Preference-Applied") != applied {
+				t.Errorf("%s, %s: %d, ignored %q, want %q; applied %q", target, prefer, res.StatusCode,
+					res.Header.Get("Vitrine-Ignored"), want,
 					res.Header.Get("Preference-Applied"))
 			}
 			if varies := strings.Contains(res.Header.Get("Vary"), "Prefer"); varies != (want != "") {
@@ -89,7 +92,8 @@ func TestIgnoredKeysAreTold(t *testing.T) {
 		{"/api/users/xyz?apikey=wrong", nil, 404, "apikey"},
 		{"/api/activities?json={", session[:2], 400, "X-API-Key"},
 		{"/api/activities?apikey=wrong&limit=x", session[:2], 400, "apikey, X-API-Key"},
-		{"/api/activities?y=1&apikey=wrong&X-API-Key=", session[:2], 200, "apikey, X-API-Key, y, X-API-Key (did you mean apikey?)"},
+		{"/api/activities?y=1&apikey=wrong&X-API-Key=", session[:2], 200,
+			"apikey, X-API-Key, y, X-API-Key (did you mean apikey?)"},
 		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"},
 		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"}, // kept
 		{"/api/activities?Key=1", nil, 200, "Key"},
@@ -100,11 +104,14 @@ func TestIgnoredKeysAreTold(t *testing.T) {
 		{"/portfolio/spectrum", []string{"X-API-Key", "Right"}, 200, ""},
 		{"/portfolio/spectrum", session[:2], 403, ""},
 	} {
-		if res := s.Get(tt.target, tt.headers...); res.StatusCode != tt.status || res.Header.Get("Vitrine-Ignored") != tt.want {
-			t.Errorf("%s, %q: %d, ignored %q, want %d, %q", tt.target, tt.headers, res.StatusCode, res.Header.Get("Vitrine-Ignored"), tt.status, tt.want)
+		if res := s.Get(tt.target, tt.headers...); res.StatusCode != tt.status ||
+			res.Header.Get("Vitrine-Ignored") != tt.want {
+			t.Errorf("%s, %q: %d, ignored %q, want %d, %q", tt.target, tt.headers, res.StatusCode,
+				res.Header.Get("Vitrine-Ignored"), tt.status, tt.want)
 		}
 		strict := s.Get(tt.target, append([]string{"Prefer", "handling=strict"}, tt.headers...)...)
-		if tt.want != "" && (strict.StatusCode != 400 || strict.Header.Get("Preference-Applied") != "handling=strict") {
+		if tt.want != "" &&
+			(strict.StatusCode != 400 || strict.Header.Get("Preference-Applied") != "handling=strict") {
 			t.Errorf("%s, %q: strict: %d", tt.target, tt.headers, strict.StatusCode)
 		}
 	}
@@ -134,7 +141,8 @@ func TestUnknownPathsAreTold(t *testing.T) {
 		}
 		for range 3 {
 			if res := s.Get(target); res.StatusCode != 200 || res.Header.Get("Vitrine-Ignored") != want {
-				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want)
+				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"),
+					want)
 			}
 		}
 		if res := s.Get(target, "Prefer", "handling=strict"); (res.StatusCode == 400) != (want != "") {
@@ -149,7 +157,8 @@ func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
 	if proxytest.ViewsAre != view.Memory {
 		t.Skip("views are in the store")
 	}
-	plain, named := "/api/search/journals?search=zz", "/api/search/journals?filter[title][$regex]=zz&filter[title][$options]=i"
+	plain, named := "/api/search/journals?search=zz",
+		"/api/search/journals?filter[title][$regex]=zz&filter[title][$options]=i"
 	for _, order := range [][]string{{plain, named, plain}, {named, plain, named}} {
 		s := proxytest.Open(t, journals(t, `{"journal":"Annals"}`), proxytest.Options(t))
 		for _, target := range order {
@@ -158,7 +167,8 @@ func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
 				want = "title (no record has it)"
 			}
 			if res := s.Get(target); res.StatusCode != 200 || res.Header.Get("Vitrine-Ignored") != want {
-				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want)
+				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"),
+					want)
 			}
 		}
 	}
@@ -203,7 +213,8 @@ func TestLastModified(t *testing.T) {
 	}
 	get(list, 304, "If-Modified-Since", date)
 	get(list, 304, "If-Modified-Since", later)
-	get(list, 200, "If-Modified-Since", proxytest.Published.Add(time.Second).Format(http.TimeFormat)) // before this site loaded the view
+	// before this site loaded the view
+	get(list, 200, "If-Modified-Since", proxytest.Published.Add(time.Second).Format(http.TimeFormat))
 	get(list, 200, "If-Modified-Since", proxytest.Published.Add(-time.Second).Format(http.TimeFormat))
 	get(list, 200, "If-Modified-Since", "soon")
 	get(list, 200, "If-Modified-Since", date, "If-None-Match", `"other"`)
@@ -248,7 +259,8 @@ func TestOtherSpellings(t *testing.T) {
 		}
 	}
 	for accept, want := range map[string]string{
-		"text/html,application/xhtml+xml,*/*;q=0.8": "<!doctype html>", "*/*": `"openapi":"/openapi.json"`, "application/json": `"docs"`,
+		"text/html,application/xhtml+xml,*/*;q=0.8": "<!doctype html>", "*/*": `"openapi":"/openapi.json"`,
+		"application/json": `"docs"`,
 	} {
 		if status, body := get("/", accept); status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %.80s", accept, status, body)

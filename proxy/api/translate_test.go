@@ -38,7 +38,8 @@ func TestTranslate(t *testing.T) {
 // TestTranslator: only a language other than the configured one needs a translator, which keeps the
 // shape of the rows.
 func TestTranslator(t *testing.T) {
-	e, err := New(Options{Labels: labels(), Language: "de"}, Shared{Now: func() time.Time { return time.Unix(1700000000, 0) }})
+	e, err := New(Options{Labels: labels(), Language: "de"},
+		Shared{Now: func() time.Time { return time.Unix(1700000000, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,15 +49,18 @@ func TestTranslator(t *testing.T) {
 		}
 	}
 	b := index.NewBuilder(Views()[0], index.NewBudget(1<<20, 1<<20), nil)
-	doc := parse(t, `{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
+	doc := parse(t,
+		`{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
 	row := index.Row{Table: b.Load([]bson.Raw{doc})}
 	var none *translator
 	for name, write := range map[string]rowFunc{
-		"list": activityRow, "table": tableRow{citation: fragWeb}.append, "print": tableRow{citation: fragPrint}.append,
+		"list": activityRow, "table": tableRow{citation: fragWeb}.append,
+		"print":   tableRow{citation: fragPrint}.append,
 		"columns": recordRow{columns: params("columns=web,year,title").Columns(), rendered: true}.row,
 		"entry":   func(dst []byte, a index.Row) []byte { return appendEntry(dst, a.Doc(), doc.Lookup("year")) },
 	} {
-		prepared, made := string(none.rows(write)(nil, row)), string(e.translator(params("lang=en")).rows(write)(nil, row))
+		prepared, made := string(none.rows(write)(nil, row)), string(
+			e.translator(params("lang=en")).rows(write)(nil, row))
 		if prepared != made || prepared == "" {
 			t.Errorf("%s: prepared %s, made %s", name, prepared, made)
 		}

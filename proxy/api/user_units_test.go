@@ -84,7 +84,8 @@ func TestCachesForgetInTime(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := departmentOptions(t)
 			o.Now, o.Zone, o.Auth.APIKey = proxytest.NewClock(midnight.Add(-tt.left)).Now, zone(t), tt.key
-			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, time.Hour
+			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError =
+				time.Minute, 10*time.Minute, time.Hour
 			if got := proxytest.Open(t, department(t), o).Get(tt.target).Header.Get("Cache-Control"); got != tt.want {
 				t.Errorf("Cache-Control = %q, want %q", got, tt.want)
 			}
@@ -108,7 +109,8 @@ func TestPersonsOfTheNextGeneration(t *testing.T) {
 		for _, unit := range in {
 			memberships = append(memberships, bson.D{{Key: "unit", Value: unit}})
 		}
-		person, err := bson.Marshal(bson.D{{Key: "_id", Value: oid}, {Key: "username", Value: username}, {Key: "first", Value: first}, {Key: "units", Value: memberships}})
+		person, err := bson.Marshal(bson.D{{Key: "_id", Value: oid}, {Key: "username", Value: username},
+			{Key: "first", Value: first}, {Key: "units", Value: memberships}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +123,8 @@ func TestPersonsOfTheNextGeneration(t *testing.T) {
 	}
 	shows := func(when, id string, want ...string) {
 		t.Helper()
-		for _, path := range []string{"/api/users/", "/api/user-units/", "/api/users/", "/api/user-units/"} { // twice: the second answer may come from the cache
+		for _, path := range []string{"/api/users/", "/api/user-units/", "/api/users/", "/api/user-units/"} {
+			// twice: the second answer may come from the cache
 			res := s.Get(path + id)
 			if len(want) == 0 && res.StatusCode == 404 {
 				continue

@@ -55,7 +55,8 @@ func TestWhoIsMeant(t *testing.T) {
 			if e := user.Envelope(t); !strings.Contains(string(e.Data), `"first":"`+tt.first+`"`) || *e.Count != 1 {
 				t.Errorf("user = %s, want %s", user.Body, tt.first)
 			}
-			if e := memberships.Envelope(t); !strings.HasPrefix(string(e.Data), `{"name":"`+tt.first+` `) || *e.Count != 1 {
+			if e := memberships.Envelope(t); !strings.HasPrefix(string(e.Data), `{"name":"`+tt.first+` `) ||
+				*e.Count != 1 {
 				t.Errorf("memberships = %s, want those of %s", memberships.Body, tt.first)
 			}
 		})
@@ -199,13 +200,15 @@ func TestNewcomer(t *testing.T) {
 	status("/api/users/new", 200, 1)
 	status("/api/users/new?columns[]=first", 200, 0)
 	status("/api/users/"+id, 200, 1)
-	want := `{"status":200,"count":1,"data":{"name":"New","units":[{"unit":"SOIL","name":"Soil group","in_past":false}]}}`
+	want :=
+		`{"status":200,"count":1,"data":{"name":"New","units":[{"unit":"SOIL","name":"Soil group","in_past":false}]}}`
 	if got := string(s.Get("/api/user-units/new").Body); got != want {
 		t.Errorf("units = %s\nwant    %s", got, want)
 	}
 
 	now.Advance(10 * time.Second)
-	changed, err := bson.Marshal(bson.D{{Key: "_id", Value: 5}, {Key: "username", Value: "new"}, {Key: "first", Value: "Newer"}})
+	changed, err := bson.Marshal(bson.D{{Key: "_id", Value: 5}, {Key: "username", Value: "new"},
+		{Key: "first", Value: "Newer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +236,8 @@ func TestNewcomerAppearsInTheView(t *testing.T) {
 	if got := s.Get("/api/users/new").StatusCode; got != 200 {
 		t.Fatalf("status %d", got)
 	}
-	row, err := bson.Marshal(bson.D{{Key: "_id", Value: 7}, {Key: "username", Value: "new"}, {Key: "first", Value: "Viewed"}})
+	row, err := bson.Marshal(bson.D{{Key: "_id", Value: 7}, {Key: "username", Value: "new"},
+		{Key: "first", Value: "Viewed"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,8 +295,10 @@ func TestManyStrangers(t *testing.T) {
 // FuzzPerson: for any path and query the response is a valid envelope and never a 5xx.
 func FuzzPerson(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"ada", ""}, {"66c000000000000000000011", "columns[]=units.unit"}, {"%ff", "lang=de"}, {"a%2", "columns=a,a.b"},
-		{"%2e%2e", "lang=fr"}, {"%00", "lang[]=en"}, {"d%20e%2F%C3%A9", "columns[]=$x"}, {"..", ""}, {"*", ""}, {":id", "&&"},
+		{"ada", ""}, {"66c000000000000000000011", "columns[]=units.unit"}, {"%ff", "lang=de"},
+		{"a%2", "columns=a,a.b"},
+		{"%2e%2e", "lang=fr"}, {"%00", "lang[]=en"}, {"d%20e%2F%C3%A9", "columns[]=$x"}, {"..", ""}, {"*", ""},
+		{":id", "&&"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -302,7 +308,8 @@ func FuzzPerson(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, query string) {
 		for _, path := range []string{"/api/users/", "/api/user-units/"} {
 			req := httptest.NewRequest("GET", "/", nil)
-			req.RequestURI = path + proxytest.OnTheWire(strings.ReplaceAll(id, "?", "%3F")) + "?" + proxytest.OnTheWire(query)
+			req.RequestURI = path + proxytest.OnTheWire(strings.ReplaceAll(id, "?", "%3F")) + "?" +
+				proxytest.OnTheWire(query)
 			res := (&proxytest.Site{T: t, Server: s.Server}).Send(req)
 			if res.StatusCode >= 500 {
 				t.Fatalf("%s: %d %s", req.RequestURI, res.StatusCode, res.Body)

@@ -20,8 +20,8 @@ type Caller struct {
 	Viewer    access.Viewer // the user of the session
 	PrintForm bool          // the user prefers citations in the print form
 	HasKey    bool          // the request has the parameter apikey, valid or not
-	// Personal: the request carries a token, cookie or user header, valid or not. Its answer must not be kept for other
-	// callers.
+	// Personal: the request carries a token, cookie or user header, valid or not. Its answer must not be kept for
+	// other callers.
 	Personal bool
 }
 
@@ -95,9 +95,11 @@ func New(o Options, shared Shared, before *Authenticator) (*Authenticator, error
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{options: o, shared: shared, sessions: sessions, named: newKeyring(o.Keys, shared.KeyUses, before)}
+	a := &Authenticator{options: o, shared: shared, sessions: sessions,
+		named: newKeyring(o.Keys, shared.KeyUses, before)}
 	a.api, a.folio = newArea("/api", o.APIKey, o.Keys), newArea("/portfolio", o.PortfolioKey, o.Keys)
-	a.upstreamKeys, a.elsewhere = [2]Secret{NewSecret(o.Upstream.Key), NewSecret(o.Upstream.PortfolioKey)}, elsewhere(o.Keys, shared.Own)
+	a.upstreamKeys, a.elsewhere = [2]Secret{NewSecret(o.Upstream.Key),
+		NewSecret(o.Upstream.PortfolioKey)}, elsewhere(o.Keys, shared.Own)
 	a.keyed = a.api.key.Set() || a.folio.key.Set() || len(a.named) > 0
 	a.Redactor = Redactor{a.api.key, a.folio.key, NewSecret(shared.Token), a.upstreamKeys[0], a.upstreamKeys[1]}
 	return a, nil
@@ -134,17 +136,17 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	return clientOf(peerAddr(peer))
 }
 
-// Trusts reports whether the other end of a connection is a proxy whose headers name the client and its scheme, and one
-// whose header names the user of a session. They may be different proxies.
+// Trusts reports whether the other end of a connection is a proxy whose headers name the client and its scheme, and
+// one whose header names the user of a session. They may be different proxies.
 func (a *Authenticator) Trusts(peer net.Addr) (client, session bool) {
 	addr := peerAddr(peer)
 	return within(a.options.Client.TrustedProxies, addr), within(a.options.Session.TrustedProxies, addr)
 }
 
-// Admit returns the caller of a request for a path with a route, or fails with rules.ErrPermission (docs/decisions.md:
-// Keys and sessions). It accepts a right header together with a wrong parameter. A session passes without a key, but
-// not with a wrong one: the parameter apikey lifts the session's visibility restrictions on all-activities, so it must
-// be right.
+// Admit returns the caller of a request for a path with a route, or fails with rules.ErrPermission
+// (docs/decisions.md: Keys and sessions). It accepts a right header together with a wrong parameter. A session passes
+// without a key, but not with a wrong one: the parameter apikey lifts the session's visibility restrictions on
+// all-activities, so it must be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, path string) (Caller, error) {
 	needed := a.areaOf(path)
 	return a.admit(c, needed.key, needed.closed)
@@ -184,8 +186,8 @@ func (a *Authenticator) admit(c *fiber.Ctx, single Secret, closed bool) (Caller,
 	return Caller{}, rules.ErrPermission
 }
 
-// IgnoredKeys lists the keys in a request that have no effect, because none is set for its path. A session's visibility
-// depends on the parameter all the same.
+// IgnoredKeys lists the keys in a request that have no effect, because none is set for its path. A session's
+// visibility depends on the parameter all the same.
 func (a *Authenticator) IgnoredKeys(c *fiber.Ctx, caller Caller) string {
 	if a.NeedsKey(c.Path()) {
 		return ""
@@ -229,8 +231,8 @@ func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 }
 
 // CountWrongKey counts a wrong key. A client that has sent too many must wait, and must
-// connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the same
-// address may have sent the wrong ones.
+// connect anew for each further one, so that guessing is slow. Right keys do not count: another client behind the
+// same address may have sent the wrong ones.
 func (a *Authenticator) CountWrongKey(guesses *Guesses, c *fiber.Ctx) error {
 	if a.operator {
 		return nil

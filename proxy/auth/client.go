@@ -45,7 +45,8 @@ func (a *Authenticator) AddrOf(peer net.Addr, values func(header string) [][]byt
 // Scheme returns https if the connection uses TLS or a trusted proxy says so, and http otherwise.
 func (a *Authenticator) Scheme(c *fiber.Ctx) string {
 	proxies := a.options.Client.TrustedProxies
-	if c.Context().IsTLS() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
+	if c.Context().IsTLS() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) &&
+		strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
 		return "https"
 	}
 	return "http"

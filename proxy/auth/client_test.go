@@ -64,11 +64,14 @@ func TestClient(t *testing.T) {
 		{"a client", "192.0.2.1", nil, "192.0.2.1"},
 		{"a client's own word", "192.0.2.1", []string{"X-Forwarded-For", "198.51.100.7"}, "192.0.2.1"},
 		{"a proxy", "10.0.0.1", []string{"X-Forwarded-For", "198.51.100.7"}, "198.51.100.7"},
-		{"a proxy with an IPv4-mapped address", "::ffff:10.0.0.1", []string{"X-Forwarded-For", "198.51.100.7"}, "198.51.100.7"},
+		{"a proxy with an IPv4-mapped address", "::ffff:10.0.0.1", []string{"X-Forwarded-For", "198.51.100.7"},
+			"198.51.100.7"},
 		{"a proxy without the header", "10.0.0.1", nil, "10.0.0.1"},
-		{"a chain of proxies", "10.0.0.1", []string{"X-Forwarded-For", "1.1.1.1, 198.51.100.7, 10.0.0.3 ,10.0.0.2"}, "198.51.100.7"},
+		{"a chain of proxies", "10.0.0.1", []string{"X-Forwarded-For", "1.1.1.1, 198.51.100.7, 10.0.0.3 ,10.0.0.2"},
+			"198.51.100.7"},
 		{"proxies alone", "10.0.0.1", []string{"X-Forwarded-For", "10.0.0.3,10.0.0.2"}, "10.0.0.3"},
-		{"two lines", "10.0.0.1", []string{"X-Forwarded-For", "1.1.1.1", "X-Forwarded-For", "198.51.100.7"}, "198.51.100.7"},
+		{"two lines", "10.0.0.1", []string{"X-Forwarded-For", "1.1.1.1", "X-Forwarded-For", "198.51.100.7"},
+			"198.51.100.7"},
 		{"with a port", "10.0.0.1", []string{"X-Forwarded-For", "198.51.100.7:80"}, "198.51.100.7"},
 		{"IPv6 with a port", "10.0.0.1", []string{"X-Forwarded-For", "[2001:db8::1]:80"}, "2001:db8::1"},
 		{"IPv6 in brackets", "10.0.0.1", []string{"X-Forwarded-For", "[2001:db8::1%eth0]"}, "2001:db8::1"},
@@ -81,7 +84,8 @@ func TestClient(t *testing.T) {
 			}
 		})
 	}
-	for from, want := range map[string]string{"192.0.2.1": "192.0.2.1/32", "2001:db8::1": "2001:db8::/64", "10.0.0.1": "invalid Prefix"} {
+	for from, want := range map[string]string{"192.0.2.1": "192.0.2.1/32", "2001:db8::1": "2001:db8::/64",
+		"10.0.0.1": "invalid Prefix"} {
 		peer := net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 1))
 		if got := a.Peer(peer).String(); got != want {
 			t.Errorf("the client at %s is %s, want %s", from, got, want)
@@ -112,22 +116,28 @@ func TestAdmit(t *testing.T) {
 		user    string
 	}{
 		{name: "no key is needed", a: open, target: "/api/html?apikey=x", passes: true},
-		{name: "a session needs no key", a: open, target: "/api/html?apikey=x", headers: bearer("ada"), passes: true, want: auth.Caller{HasKey: true, Personal: true}, user: "ada"},
+		{name: "a session needs no key", a: open, target: "/api/html?apikey=x", headers: bearer("ada"), passes: true,
+			want: auth.Caller{HasKey: true, Personal: true}, user: "ada"},
 		{name: "no key", a: a, target: "/api/html"},
 		{name: "a wrong key", a: a, target: "/api/html?apikey=right"},
 		{name: "an empty key", a: a, target: "/api/html?apikey="},
 		{name: "the key of the portfolio", a: a, target: "/api/html?apikey=Other"},
 		{name: "the key", a: a, target: "/api/html?apikey=Right", passes: true, want: auth.Caller{HasKey: true}},
-		{name: "the last of two", a: a, target: "/api/html?apikey=x&apikey=Right", passes: true, want: auth.Caller{HasKey: true}},
+		{name: "the last of two", a: a, target: "/api/html?apikey=x&apikey=Right", passes: true,
+			want: auth.Caller{HasKey: true}},
 		{name: "a list", a: a, target: "/api/html?apikey[]=Right"},
 		{name: "a header", a: a, target: "/api/html", headers: []string{"X-API-Key", "Right"}, passes: true},
 		{name: "a wrong header", a: a, target: "/api/html", headers: []string{"X-API-Key", "x"}},
-		{name: "a header and a wrong key", a: a, target: "/api/html?apikey=x", headers: []string{"X-API-Key", "Right"}, passes: true, want: auth.Caller{HasKey: true}},
-		{name: "a key and a wrong header", a: a, target: "/api/html?apikey=Right", headers: []string{"X-API-Key", "x"}, passes: true, want: auth.Caller{HasKey: true}},
-		{name: "a session", a: a, target: "/api/html", headers: bearer("ada"), passes: true, want: auth.Caller{Personal: true}, user: "ada"},
+		{name: "a header and a wrong key", a: a, target: "/api/html?apikey=x",
+			headers: []string{"X-API-Key", "Right"}, passes: true, want: auth.Caller{HasKey: true}},
+		{name: "a key and a wrong header", a: a, target: "/api/html?apikey=Right",
+			headers: []string{"X-API-Key", "x"}, passes: true, want: auth.Caller{HasKey: true}},
+		{name: "a session", a: a, target: "/api/html", headers: bearer("ada"), passes: true,
+			want: auth.Caller{Personal: true}, user: "ada"},
 		{name: "a session with a wrong key", a: a, target: "/api/html?apikey=x", headers: bearer("ada")},
 		{name: "a session of an unknown user", a: a, target: "/api/html", headers: bearer("bob")},
-		{name: "the portfolio", a: a, target: "/portfolio/spectrum?apikey=Other", passes: true, want: auth.Caller{HasKey: true}},
+		{name: "the portfolio", a: a, target: "/portfolio/spectrum?apikey=Other", passes: true,
+			want: auth.Caller{HasKey: true}},
 		{name: "the portfolio with the other key", a: a, target: "/portfolio/spectrum?apikey=Right"},
 	}
 	for _, tt := range tests {
@@ -138,7 +148,8 @@ func TestAdmit(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			tt.want.Viewer.User = tt.user
-			if tt.passes && (got.HasKey != tt.want.HasKey || got.Personal != tt.want.Personal || got.Viewer.User != tt.user) {
+			if tt.passes &&
+				(got.HasKey != tt.want.HasKey || got.Personal != tt.want.Personal || got.Viewer.User != tt.user) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
@@ -148,7 +159,8 @@ func TestAdmit(t *testing.T) {
 // TestWrongKeysAreFew: after some wrong keys a client has to wait, and to connect again.
 func TestWrongKeysAreFew(t *testing.T) {
 	now := time.Now()
-	a := authenticator(t, auth.Options{APIKey: "Right"}, auth.Shared{Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})
+	a := authenticator(t, auth.Options{APIKey: "Right"},
+		auth.Shared{Guesses: auth.NewGuesses(2), Now: func() time.Time { return now }})
 	admit := func(from, key string) error {
 		c := request(t, from, "/api/html?apikey="+key)
 		_, err := a.Admit(c, "/api/html")

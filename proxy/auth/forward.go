@@ -54,8 +54,8 @@ func DoorOf(path string) Door {
 	return Open
 }
 
-// DoorByKeys returns the door of a path for which this server has no route: it decides only if an endpoint of a key is
-// for that path, in any reading. It also returns that endpoint.
+// DoorByKeys returns the door of a path for which this server has no route: it decides only if an endpoint of a key
+// is for that path, in any reading. It also returns that endpoint.
 func (a *Authenticator) DoorByKeys(path urlpath.Path) (door Door, endpoint string) {
 	switch endpoint = a.listed(path); {
 	case endpoint == "":
@@ -124,9 +124,9 @@ func (a *Authenticator) Closed(door Door) bool {
 // UpstreamKey returns the other server's key for a path, or "".
 func (a *Authenticator) UpstreamKey(path string) string { return a.options.Upstream.keyFor(path) }
 
-// admitElsewhere reports whether a request for a path of the other server has a key of this one that opens the path. It
-// fails if the limits of a named key do not admit it, or if the key is wrong where a named one opens the path. A key of
-// the other server is that server's business.
+// admitElsewhere reports whether a request for a path of the other server has a key of this one that opens the path.
+// It fails if the limits of a named key do not admit it, or if the key is wrong where a named one opens the path. A
+// key of the other server is that server's business.
 func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path urlpath.Path) (admitted bool, err error) {
 	keys := readKeys(c)
 	for _, text := range []string{keys.header, keys.param} {

@@ -99,7 +99,8 @@ func TestGuessesCountEverywhere(t *testing.T) {
 			}
 			before := s.Metric("vitrine_wrong_keys_total")
 			for n, text := range []string{"a", "b", "c", "d", "e"} {
-				beside := strings.Contains(place, "single") && strings.Index(place, "%s") > strings.Index(place, "single")
+				beside := strings.Contains(place, "single") &&
+					strings.Index(place, "%s") > strings.Index(place, "single")
 				if strings.HasPrefix(place, "apikey=") {
 					beside = strings.HasSuffix(place, "single") // the last parameter counts, and the first header
 				}

@@ -43,9 +43,12 @@ const guess = `"sesam@hidden.example"`
 
 // otherSecrets replace the secret in the records of the other databases.
 var otherSecrets = map[string]string{
-	"other text": `"zoe@hidden.example"`, "empty": `""`, "number": `77000077`, "array": `["zoe@hidden.example",{"mail":77000077}]`,
-	"document": `{"a":"zoe@hidden.example","b":[77000077]}`, "null": `null`, "date": `{"$date":"2019-07-07T07:07:07Z"}`,
-	"markup": `"<script>zoe@hidden.example</script>\u2028"`, "long": `"` + strings.Repeat("zoe@hidden.example ", 500) + `"`,
+	"other text": `"zoe@hidden.example"`, "empty": `""`, "number": `77000077`,
+	"array":    `["zoe@hidden.example",{"mail":77000077}]`,
+	"document": `{"a":"zoe@hidden.example","b":[77000077]}`, "null": `null`,
+	"date":   `{"$date":"2019-07-07T07:07:07Z"}`,
+	"markup": `"<script>zoe@hidden.example</script>\u2028"`,
+	"long":   `"` + strings.Repeat("zoe@hidden.example ", 500) + `"`,
 }
 
 // secretive is a store whose records hold a secret in hidden fields, wherever fields can be.
@@ -63,7 +66,8 @@ func secretive(t testing.TB, secret string) *proxytest.Store {
 		"map":{"0":{"mail":SECRET},"2":{"mail":1,"ok":true}},"some.mail":SECRET,"applicant":{` + person + `},"supervisor":[{"mail":SECRET}],
 		"units":[{"unit":"SOIL","note":SECRET},{"unit":"AIR","0":{"note":SECRET}}],"code":{"$code":"f()","$scope":{"mail":SECRET}},
 		"title":"World of <b>moths</b>","type":"publication","name":"P1","year":{"mail":SECRET}`
-	for _, v := range []string{rules.ViewActivities, rules.ViewProjects, rules.ViewProposals, rules.ViewJournals, rules.ViewEvents, rules.ViewDeadlines, rules.ViewPersons} {
+	for _, v := range []string{rules.ViewActivities, rules.ViewProjects, rules.ViewProposals, rules.ViewJournals,
+		rules.ViewEvents, rules.ViewDeadlines, rules.ViewPersons} {
 		publish(v,
 			`{"_id":"r1","mail":SECRET,`+deep+`,"authors":[{`+person+`,"affiliated":true}],"persons":[{`+person+`},{"mail":SECRET}],"editors":{`+person+`},
 				"funding_number":["N1",{"mail":SECRET}],"projects":["P1"],"rendered":{"web":"r1","mail":SECRET,"users":["ada"]},"spectrum":[{"display_name":"Soil","score":{"mail":SECRET}}],
@@ -74,8 +78,9 @@ func secretive(t testing.TB, secret string) *proxytest.Store {
 	publish(rules.ViewPersons,
 		`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","last":"B","roles":["user"],"mail":SECRET,"phone":SECRET,"units":[{"unit":"SOIL","note":SECRET}],"private_address":{"city":SECRET}}`,
 		`{"_id":{"$oid":"66c000000000000000000012"},"username":"adam","first":"Adam","roles":["admin"],"mail":SECRET}`)
-	row, err := units.NewNames(proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`)).Row(proxytest.Parse(t, strings.ReplaceAll(
-		`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","units":[{"unit":"SOIL","note":SECRET,"mail":SECRET}]}`, "SECRET", secret))[0])
+	row, err := units.NewNames(proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`)).
+		Row(proxytest.Parse(t, strings.ReplaceAll(
+			`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","units":[{"unit":"SOIL","note":SECRET,"mail":SECRET}]}`, "SECRET", secret))[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +195,8 @@ func TestHiddenFieldsTellNothing(t *testing.T) {
 						}
 					}
 					if withoutEpoch(got) != withoutEpoch(want[target]) {
-						t.Fatalf("%s: %s: the answers differ between databases\ngot  %.600s\nwant %.600s", name, target, got, want[target])
+						t.Fatalf("%s: %s: the answers differ between databases\ngot  %.600s\nwant %.600s", name,
+							target, got, want[target])
 					}
 				}
 			}
@@ -209,7 +215,8 @@ func withoutEpoch(answer string) string {
 		return answer
 	}
 	lines := strings.Split(answer, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Etag ") }), "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Etag ") }),
+		"\n")
 }
 
 // TestHiddenFieldIsRefused: the error for a parameter that names a hidden field says where.
@@ -218,7 +225,8 @@ func TestHiddenFieldIsRefused(t *testing.T) {
 		s := proxytest.Open(t, secretive(t, guess), hiding(t, guess))
 		const hidden = "is hidden from callers without the permission fields.hidden"
 		for target, msg := range map[string]string{
-			`/api/activities?json={"mail":1}`:                                                  "json: mail: " + hidden,
+			`/api/activities?json={"mail":1}`: "json: mail: " +
+				hidden,
 			`/api/activities?json={"$or":[{"a":1},{"contact.mail":{"$gt":1}}]}`:                "json: $or.1.contact.mail: " + hidden,
 			`/api/all-activities?json={"authors":{"$elemMatch":{"b":1,"mail":{"$regex":""}}}}`: "json: authors.$elemMatch.mail: " + hidden,
 			`/api/projects?json={"units":{"$elemMatch":{"note":1}}}`:                           "json: units.$elemMatch.note: " + hidden,
@@ -226,7 +234,8 @@ func TestHiddenFieldIsRefused(t *testing.T) {
 			`/api/search/persons?json={"$expr":{"$eq":["$mail",1]}}`:                           "json: $expr.$eq.0: " + hidden,
 			`/api/search/persons?json={"$expr":{"$eq":["$$ROOT.phone",1]}}`:                    "json: $expr.$eq.0: " + hidden,
 			`/api/search/persons?json={"$text":{"$search":"a"}}`:                               "json: $text: $text is not evaluated in memory",
-			`/api/activities?columns[]=mail`:                                                   "columns: mail: " + hidden,
+			`/api/activities?columns[]=mail`: "columns: mail: " +
+				hidden,
 			`/api/users/ada?columns[]=private_address.city`:                                    "columns: private_address.city: " + hidden,
 			`/api/search/journals?columns[]=authors.mail`:                                      "columns: authors.mail: " + hidden,
 			`/api/activities?aggregate=authors.mail`:                                           "aggregate: authors.mail: " + hidden,
@@ -279,7 +288,8 @@ func TestHiddenFieldsFuzz(t *testing.T) {
 				query = g.Expression()
 			}
 			text := url.QueryEscape(query.String())
-			for _, target := range []string{"/api/activities?full=1&json=", "/api/activities?aggregate=a&json=", "/api/search/activities?columns=c,a&json="} {
+			for _, target := range []string{"/api/activities?full=1&json=", "/api/activities?aggregate=a&json=",
+				"/api/search/activities?columns=c,a&json="} {
 				got, want := ask(one, target+text), ask(two, target+text)
 				if withoutEpoch(answered(got)) != withoutEpoch(answered(want)) {
 					t.Fatalf("%s%s\n%.600s\n%.600s", target, query, answered(got), answered(want))
@@ -332,9 +342,12 @@ func TestHiddenFieldsAreSeen(t *testing.T) {
 		ada := []string{"Authorization", "Bearer " + proxytest.Token(t, "ada", o.Auth.Session.Secret)}
 		const secret = "sesam@hidden.example"
 		for _, target := range []string{
-			"/api/activities?full=1", "/api/activities?columns[]=mail", "/api/activities?aggregate=mail", "/api/projects?full=1", "/api/projects?columns[]=contact&raw", "/api/search/persons?columns[]=mail",
-			"/api/events", "/api/deadlines", "/api/users/ada", "/api/users/new", "/api/user-units/ada", "/api/user-units/new", `/api/search/persons?columns=mail&json={"mail":{"$regex":"^sesam"}}`,
-			`/api/activities?full=1&json={"contact":{"mail":"sesam@hidden.example","user":"ada"}}`, `/api/activities?full=1&json={"$expr":{"$eq":["$only.mail","sesam@hidden.example"]}}`,
+			"/api/activities?full=1", "/api/activities?columns[]=mail", "/api/activities?aggregate=mail",
+			"/api/projects?full=1", "/api/projects?columns[]=contact&raw", "/api/search/persons?columns[]=mail",
+			"/api/events", "/api/deadlines", "/api/users/ada", "/api/users/new", "/api/user-units/ada",
+			"/api/user-units/new", `/api/search/persons?columns=mail&json={"mail":{"$regex":"^sesam"}}`,
+			`/api/activities?full=1&json={"contact":{"mail":"sesam@hidden.example","user":"ada"}}`,
+			`/api/activities?full=1&json={"$expr":{"$eq":["$only.mail","sesam@hidden.example"]}}`,
 		} {
 			if path, json, ok := strings.Cut(target, "json="); ok {
 				target = path + "json=" + url.QueryEscape(json)
@@ -353,7 +366,9 @@ func TestHiddenFieldsAreSeen(t *testing.T) {
 					t.Errorf("%s: Cache-Control %s", target, cc)
 				}
 				if tag := res.Header.Get("Etag"); tag != "" {
-					if again := ask(s, target, append(slices.Clone(keyed), "If-None-Match", tag)...); again.StatusCode == http.StatusNotModified {
+					if again := ask(s, target,
+						append(slices.Clone(keyed), "If-None-Match", tag)...); again.StatusCode ==
+						http.StatusNotModified {
 						t.Errorf("%s: the admin's tag is valid for others", target)
 					}
 				}
@@ -381,7 +396,8 @@ func TestNothingHidden(t *testing.T) {
 	if snapshot.Whole() != snapshot {
 		t.Error("rows without hidden fields are read from the store")
 	}
-	if got, want := ask(s, "/api/activities?full=1", session...).Body, ask(s, "/api/activities?full=1").Body; string(got) != string(want) {
+	if got, want := ask(s, "/api/activities?full=1", session...).Body, ask(s,
+		"/api/activities?full=1").Body; string(got) != string(want) {
 		t.Error("answers differ although nothing is hidden")
 	}
 }

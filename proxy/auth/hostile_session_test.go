@@ -79,8 +79,10 @@ func TestForgedTokens(t *testing.T) {
 		"an end that is a word":    forge(hs, `{"sub":"bob","exp":"never"}`, secret),
 		"an end at zero":           forge(hs, `{"sub":"bob","exp":0}`, secret),
 		"a negative end":           forge(hs, `{"sub":"bob","exp":-1}`, secret),
-		"expired":                  forge(hs, `{"sub":"bob","exp":`+fmt.Sprint(proxytest.Published.Unix()-1)+`}`, secret),
-		"not yet":                  forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":`+fmt.Sprint(proxytest.Published.Unix()+60)+`}`, secret),
+		"expired": forge(hs, `{"sub":"bob","exp":`+fmt.Sprint(proxytest.Published.Unix()-1)+`}`,
+			secret),
+		"not yet": forge(hs,
+			`{"sub":"bob","exp":`+exp+`,"nbf":`+fmt.Sprint(proxytest.Published.Unix()+60)+`}`, secret),
 		"claims that are a list":   forge(hs, `["bob"]`, secret),
 		"claims that are none":     forge(hs, `bob`, secret),
 		"a header that is none":    forge(`HS256`, bob, secret),
@@ -118,7 +120,8 @@ func TestForgedTokens(t *testing.T) {
 	}
 	t.Run("issuer, audience and type where they are required", func(t *testing.T) {
 		o := proxytest.Options(t)
-		o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session", Issuer: "institute", Audience: "vitrine", Type: "at+jwt"}
+		o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session", Issuer: "institute",
+			Audience: "vitrine", Type: "at+jwt"}
 		s := proxytest.Open(t, proxytest.Institute(t), o)
 		minted, err := auth.MintToken("bob", secret, o.Auth.Session, proxytest.Published, time.Hour)
 		if err != nil || !known(t, s, minted) {
@@ -138,7 +141,8 @@ func TestForgedTokens(t *testing.T) {
 			"no audience":      forge(at, claims(`,"iss":"institute"`), secret),
 			"another type":     forge(hs, claims(`,"iss":"institute","aud":"vitrine"`), secret),
 			"no type":          forge(`{"alg":"HS256"}`, claims(`,"iss":"institute","aud":"vitrine"`), secret),
-			"a list of types":  forge(`{"alg":"HS256","typ":["at+jwt"]}`, claims(`,"iss":"institute","aud":"vitrine"`), secret),
+			"a list of types": forge(`{"alg":"HS256","typ":["at+jwt"]}`,
+				claims(`,"iss":"institute","aud":"vitrine"`), secret),
 		} {
 			if known(t, s, tok) {
 				t.Errorf("%s: taken", name)
@@ -163,7 +167,8 @@ func known(t *testing.T, s *proxytest.Site, tok string) bool {
 	if strings.ContainsAny(tok, " ") {
 		return is
 	}
-	if cookie := s.Get(mine, "Cookie", "vitrine_session="+tok, "Sec-Fetch-Site", "same-origin"); (*cookie.Envelope(t).Count == 4) != is {
+	if cookie := s.Get(mine, "Cookie", "vitrine_session="+tok, "Sec-Fetch-Site",
+		"same-origin"); (*cookie.Envelope(t).Count == 4) != is {
 		t.Errorf("bearer %v, cookie %v", is, !is)
 	}
 	return is
@@ -178,7 +183,8 @@ func TestUnknownUsers(t *testing.T) {
 		o.Auth.Session = auth.SessionOptions{Secret: secret, UnknownUsers: allowed}
 		s := proxytest.Open(t, proxytest.Institute(t), o)
 		for user, want := range map[string]int{"bob": 200, "zoe": want} {
-			if got := s.Get("/api/html", "Authorization", "Bearer "+proxytest.Token(t, user, secret)).StatusCode; got != want {
+			if got := s.Get("/api/html", "Authorization",
+				"Bearer "+proxytest.Token(t, user, secret)).StatusCode; got != want {
 				t.Errorf("unknown users %v: %s gets %d, want %d", allowed, user, got, want)
 			}
 		}
@@ -188,7 +194,8 @@ func TestUnknownUsers(t *testing.T) {
 // TestUserHeaderTwice: of two user headers we cannot know which one the proxy wrote.
 func TestUserHeaderTwice(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 	for headers, want := range map[string]int{
 		"X-Remote-User: ada\r\n":                             200,
@@ -212,20 +219,27 @@ func TestCookiesOfAllowedSites(t *testing.T) {
 		origin string
 		known  bool
 	}{
-		"allowed":             {proxy.CORSOptions{Origins: []string{"https://portal.example", "https://*.inst.example"}, Credentials: true}, "https://portal.example", true},
-		"a subdomain":         {proxy.CORSOptions{Origins: []string{"https://portal.example", "https://*.inst.example"}, Credentials: true}, "https://a.inst.example", true},
-		"another site":        {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "https://evil.example", false},
-		"nowhere":             {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "null", false},
-		"no origin":           {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "", false},
-		"without credentials": {proxy.CORSOptions{Origins: []string{"https://portal.example"}}, "https://portal.example", false},
-		"all":                 {proxy.CORSOptions{Origins: []string{"*"}}, "https://portal.example", false},
-		"none":                {proxy.CORSOptions{}, "https://portal.example", false},
+		"allowed": {proxy.CORSOptions{Origins: []string{"https://portal.example",
+			"https://*.inst.example"}, Credentials: true}, "https://portal.example", true},
+		"a subdomain": {proxy.CORSOptions{Origins: []string{"https://portal.example",
+			"https://*.inst.example"}, Credentials: true}, "https://a.inst.example", true},
+		"another site": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true},
+			"https://evil.example", false},
+		"nowhere": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true},
+			"null", false},
+		"no origin": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "",
+			false},
+		"without credentials": {proxy.CORSOptions{Origins: []string{"https://portal.example"}},
+			"https://portal.example", false},
+		"all":  {proxy.CORSOptions{Origins: []string{"*"}}, "https://portal.example", false},
+		"none": {proxy.CORSOptions{}, "https://portal.example", false},
 	} {
 		o := proxytest.Options(t)
 		o.CORS = tt.cors
 		o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session"}
 		s := proxytest.Open(t, proxytest.Institute(t), o)
-		res := s.Get("/api/all-activities?page=my-activities", "Cookie", "vitrine_session="+proxytest.Token(t, "bob", secret), "Sec-Fetch-Site", "cross-site", "Origin", tt.origin)
+		res := s.Get("/api/all-activities?page=my-activities", "Cookie",
+			"vitrine_session="+proxytest.Token(t, "bob", secret), "Sec-Fetch-Site", "cross-site", "Origin", tt.origin)
 		if known := *res.Envelope(t).Count == 4; known != tt.known {
 			t.Errorf("%s: known %v", name, known)
 		}
@@ -261,12 +275,14 @@ func TestAdminFromBrowsers(t *testing.T) {
 		{"by a name with a good prefix", "127.0.0.1.evil.example", nil, false},
 		{"by a name with a good suffix", "evil.localhost", nil, false},
 		{"from the address bar", "localhost", []string{"Sec-Fetch-Site", "none"}, true},
-		{"from its own page", "localhost", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost"}, true},
+		{"from its own page", "localhost", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost"},
+			true},
 		{"from another site", "localhost", []string{"Sec-Fetch-Site", "cross-site"}, false},
 		{"from another port", "localhost:8081", []string{"Sec-Fetch-Site", "same-site"}, false},
 		{"from an origin", "localhost:8081", []string{"Origin", "https://evil.example"}, false},
 		{"from no origin", "localhost:8081", []string{"Origin", "null"}, false},
-		{"from a page after DNS rebinding", "evil.example", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example"}, false},
+		{"from a page after DNS rebinding", "evil.example",
+			[]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example"}, false},
 	}
 	for _, tt := range tests {
 		for _, method := range []string{http.MethodPost, http.MethodGet} {
@@ -289,7 +305,8 @@ func TestAdminFromBrowsers(t *testing.T) {
 			})
 		}
 	}
-	if res := tokened.AdminAs("prometheus-sees-me-as.example", http.MethodGet, "/metrics", "Authorization", "Bearer operator"); res.StatusCode != 200 {
+	if res := tokened.AdminAs("prometheus-sees-me-as.example", http.MethodGet, "/metrics", "Authorization",
+		"Bearer operator"); res.StatusCode != 200 {
 		t.Errorf("with the token and another host name: %d", res.StatusCode)
 	}
 }
@@ -310,11 +327,13 @@ func TestAdminTokenGuessing(t *testing.T) {
 		t.Errorf("the operator, while a client guesses keys: %d", got)
 	}
 	for i := range 3 {
-		if got := s.Admin(http.MethodGet, "/metrics", "Authorization", fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {
+		if got := s.Admin(http.MethodGet, "/metrics", "Authorization",
+			fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {
 			t.Fatalf("guess %d: %d", i, got)
 		}
 	}
-	if res := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer guess4"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+	if res := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer guess4"); res.StatusCode != 429 ||
+		res.Header.Get("Retry-After") == "" {
 		t.Errorf("a guess after the wait: %d", res.StatusCode)
 	}
 	if got := s.Admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
@@ -325,7 +344,8 @@ func TestAdminTokenGuessing(t *testing.T) {
 // TestRecordingsAreShort: a request for a profile of several hours is refused.
 func TestRecordingsAreShort(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
-	for _, target := range []string{"/debug/pprof/trace?seconds=100000", "/debug/pprof/profile?seconds=1e9", "/debug/pprof/heap?seconds=61"} {
+	for _, target := range []string{"/debug/pprof/trace?seconds=100000", "/debug/pprof/profile?seconds=1e9",
+		"/debug/pprof/heap?seconds=61"} {
 		if got := s.Admin(http.MethodGet, target).StatusCode; got != 400 {
 			t.Errorf("%s: %d", target, got)
 		}
@@ -335,8 +355,8 @@ func TestRecordingsAreShort(t *testing.T) {
 	}
 }
 
-// TestTrailer: fields after a body say nothing about who sent a request. Proxies in front set and delete fields before
-// it, and many pass the client's trailer on.
+// TestTrailer: fields after a body say nothing about who sent a request. Proxies in front set and delete fields
+// before it, and many pass the client's trailer on.
 func TestTrailer(t *testing.T) {
 	o := proxytest.Options(t)
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}

@@ -49,8 +49,8 @@ func (k *Key) opens(sent string) bool {
 	return err == nil && slices.ContainsFunc(k.Endpoints, func(e string) bool { return covers(e, path) })
 }
 
-// covers reports whether an endpoint of a key is a path, or above it. Formats of lists follow a dot; elsewhere a dot is a
-// part of a name, such as that of a user.
+// covers reports whether an endpoint of a key is a path, or above it. Formats of lists follow a dot; elsewhere a dot
+// is a part of a name, such as that of a user.
 func covers(endpoint string, path urlpath.Path) bool {
 	endpoint = strings.TrimSuffix(endpoint, "/")
 	format, found := strings.CutPrefix(path.Sent(), endpoint)
@@ -67,7 +67,8 @@ type area struct {
 // more than any key.
 func newArea(path, key string, named []Key) area {
 	return area{NewSecret(key), key != "" || slices.ContainsFunc(named, func(k Key) bool {
-		return k.opens(path) || slices.ContainsFunc(k.Endpoints, func(e string) bool { return strings.HasPrefix(e, path+"/") })
+		return k.opens(path) || slices.ContainsFunc(k.Endpoints,
+			func(e string) bool { return strings.HasPrefix(e, path+"/") })
 	})}
 }
 
@@ -90,7 +91,8 @@ func newKeyring(keys []Key, uses *prometheus.CounterVec, before *Authenticator) 
 		}
 	}
 	for _, k := range keys {
-		named := &namedKey{k, NewLimiter(k.Rate, k.Rate, time.Second), uses.MustCurryWith(prometheus.Labels{"key": k.Name})}
+		named := &namedKey{k, NewLimiter(k.Rate, k.Rate, time.Second),
+			uses.MustCurryWith(prometheus.Labels{"key": k.Name})}
 		if earlier := rates[k.Name]; earlier != nil && earlier.Rate == k.Rate {
 			named.rate = earlier.rate
 		}
@@ -111,8 +113,8 @@ func (r keyring) find(text string) *namedKey {
 // isSingle reports whether a text is one of the keys without a name.
 func (a *Authenticator) isSingle(text string) bool { return a.api.key.Is(text) || a.folio.key.Is(text) }
 
-// Identify finds the named key in the header of a request for a path that needs none, and fails if its limits do not admit
-// the request. Screen has counted a wrong one, because the limits of a right one show that it is right.
+// Identify finds the named key in the header of a request for a path that needs none, and fails if its limits do not
+// admit the request. Screen has counted a wrong one, because the limits of a right one show that it is right.
 func (a *Authenticator) Identify(c *fiber.Ctx) (found bool, err error) {
 	if len(a.named) == 0 {
 		return false, nil
@@ -144,7 +146,8 @@ func (a *Authenticator) use(c *fiber.Ctx, k *namedKey) error {
 	case len(k.Networks) > 0 && !within(k.Networks, a.Addr(c)):
 		outcome, reason = "network", "The API key is not for clients at this address."
 	case len(k.Origins) > 0 && !slices.Contains(k.Origins, c.Get(fiber.HeaderOrigin)):
-		outcome, reason = "origin", "The API key is for pages of certain sites, and the request comes from none of them."
+		outcome, reason =
+			"origin", "The API key is for pages of certain sites, and the request comes from none of them."
 	case k.rate != nil:
 		if l = k.rate.Take(netip.Prefix{}, now); l.Wait > 0 { // one bucket shared by all its clients
 			outcome = "rate"

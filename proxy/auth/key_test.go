@@ -38,16 +38,19 @@ func TestKeyMatrix(t *testing.T) {
 		key("fields", access.FieldsHidden),
 		key("projects", access.ProjectsView),
 		key("all", access.FieldsHidden, access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum),
-		limited(key("one-path", access.FieldsHidden), func(k *auth.Key) { k.Endpoints = []string{"/api/activities"} }),
+		limited(key("one-path", access.FieldsHidden),
+			func(k *auth.Key) { k.Endpoints = []string{"/api/activities"} }),
 		limited(key("topics", access.PortfolioSpectrum), func(k *auth.Key) { k.Endpoints = []string{"/portfolio"} }),
-		limited(key("people", access.FieldsHidden), func(k *auth.Key) { k.Endpoints = []string{"/api/users/", "/api/search"} }),
+		limited(key("people", access.FieldsHidden),
+			func(k *auth.Key) { k.Endpoints = []string{"/api/users/", "/api/search"} }),
 		limited(key("expired", access.FieldsHidden), func(k *auth.Key) { k.Expires = proxytest.Published }),
 	}
 	filter := "?json=" + url.QueryEscape(`{"mail":{"$exists":true}}`)
-	// What a key sees: no, an empty list, rows without hidden fields, rows with them. A filter by a hidden field is bad
-	// for those that may not see the field.
+	// What a key sees: no, an empty list, rows without hidden fields, rows with them. A filter by a hidden field is
+	// bad for those that may not see the field.
 	const no, empty, rows, whole, bad = "no", "empty", "rows", "whole", "bad"
-	columns := []string{"", "plain-text", "fields-text", "projects-text", "all-text", "one-path-text", "topics-text", "people-text", "expired-text", "single", "folio", "wrong"}
+	columns := []string{"", "plain-text", "fields-text", "projects-text", "all-text", "one-path-text", "topics-text",
+		"people-text", "expired-text", "single", "folio", "wrong"}
 	matrix := []struct {
 		target string
 		want   []string // by column
@@ -55,10 +58,13 @@ func TestKeyMatrix(t *testing.T) {
 		{"/api/activities?full=1", []string{no, rows, whole, rows, whole, whole, no, no, no, rows, no, no}},
 		{"/api/activities" + filter, []string{no, bad, whole, bad, whole, whole, no, no, no, bad, no, no}},
 		{"/api/all-activities", []string{no, rows, whole, rows, whole, no, no, no, no, rows, no, no}},
-		{"/api/projects?raw=1&columns[]=contact", []string{no, empty, empty, rows, whole, no, no, no, no, empty, no, no}},
-		{"/api/proposals?raw=1&columns[]=contact", []string{no, empty, empty, empty, whole, no, no, no, no, empty, no, no}},
+		{"/api/projects?raw=1&columns[]=contact",
+			[]string{no, empty, empty, rows, whole, no, no, no, no, empty, no, no}},
+		{"/api/proposals?raw=1&columns[]=contact",
+			[]string{no, empty, empty, empty, whole, no, no, no, no, empty, no, no}},
 		{"/api/users/ada", []string{no, rows, whole, rows, whole, no, no, whole, no, rows, no, no}},
-		{"/api/search/persons?columns[]=units", []string{no, rows, whole, rows, whole, no, no, whole, no, rows, no, no}},
+		{"/api/search/persons?columns[]=units",
+			[]string{no, rows, whole, rows, whole, no, no, whole, no, rows, no, no}},
 		{"/api/search/persons" + filter, []string{no, bad, rows, bad, rows, no, no, rows, no, bad, no, no}},
 		{"/api/events", []string{no, rows, whole, rows, whole, no, no, no, no, rows, no, no}},
 		{"/portfolio/spectrum", []string{no, empty, empty, empty, whole, no, rows, no, no, no, empty, no}},
@@ -75,13 +81,16 @@ func TestKeyMatrix(t *testing.T) {
 				for i, text := range columns {
 					target, headers := row.target, []string{"X-API-Key", text}
 					if round == 2 && text != "" {
-						target, headers = target+map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")]+"apikey="+text, nil
+						target, headers = target+
+							map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")]+"apikey="+text, nil
 					}
 					res := ask(s, target, headers...)
 					if got := seen(t, res); got != row.want[i] {
-						t.Errorf("round %d: %s, key %q: %s, want %s: %.300s", round, row.target, text, got, row.want[i], res.Body)
+						t.Errorf("round %d: %s, key %q: %s, want %s: %.300s", round, row.target, text, got,
+							row.want[i], res.Body)
 					}
-					if control := res.Header.Get("Cache-Control"); !strings.HasPrefix(control, "private") && control != "no-store" {
+					if control := res.Header.Get("Cache-Control"); !strings.HasPrefix(control, "private") &&
+						control != "no-store" {
 						t.Errorf("%s, key %q: Cache-Control %s", row.target, text, control)
 					}
 				}
@@ -113,7 +122,8 @@ func seen(t *testing.T, res proxytest.Response) string {
 func TestKeyLimits(t *testing.T) {
 	day := proxytest.Published.Truncate(24 * time.Hour)
 	o := proxytest.Options(t)
-	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32")}}
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32")}}
 	twice := key("old")
 	twice.Sums = append(twice.Sums, sha256.Sum256([]byte("new-text")))
 	o.Auth.Keys = []auth.Key{
@@ -122,7 +132,9 @@ func TestKeyLimits(t *testing.T) {
 		limited(key("valid"), func(k *auth.Key) { k.Expires = day.AddDate(0, 0, 1) }),
 		limited(key("path"), func(k *auth.Key) { k.Endpoints = []string{"/api/act"} }),
 		limited(key("root"), func(k *auth.Key) { k.Endpoints = []string{"/"} }),
-		limited(key("network"), func(k *auth.Key) { k.Networks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} }),
+		limited(key("network"), func(k *auth.Key) {
+			k.Networks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+		}),
 		limited(key("site"), func(k *auth.Key) { k.Origins = []string{"https://www.example"} }),
 		limited(key("slow"), func(k *auth.Key) { k.Rate = 2 }),
 	}
@@ -144,8 +156,10 @@ func TestKeyLimits(t *testing.T) {
 		{"network-text", "198.51.100.9", "", 403, "The API key is not for clients at this address."},
 		{"network-text", "", "", 403, "The API key is not for clients at this address."},
 		{"site-text", "", "https://www.example", 200, ""},
-		{"site-text", "", "https://www.example.evil", 403, "The API key is for pages of certain sites, and the request comes from none of them."},
-		{"site-text", "", "", 403, "The API key is for pages of certain sites, and the request comes from none of them."},
+		{"site-text", "", "https://www.example.evil", 403,
+			"The API key is for pages of certain sites, and the request comes from none of them."},
+		{"site-text", "", "", 403,
+			"The API key is for pages of certain sites, and the request comes from none of them."},
 		{"slow-text", "192.0.2.1", "", 200, ""},
 		{"slow-text", "192.0.2.2", "", 200, ""},
 		{"slow-text", "192.0.2.3", "", 429, "Too many requests with this API key. Retry-After says when to go on."},
@@ -174,14 +188,18 @@ func TestKeyLimits(t *testing.T) {
 		}
 	}
 	for series, want := range map[string]int{
-		`{key="old",outcome="admitted"}`: 2, `{key="expired",outcome="expired"}`: 1, `{key="path",outcome="endpoint"}`: 1, `{key="network",outcome="network"}`: 2,
-		`{key="site",outcome="origin"}`: 2, `{key="slow",outcome="admitted"}`: 2, `{key="slow",outcome="rate"}`: 1, `{key="path",outcome="admitted"}`: 0,
+		`{key="old",outcome="admitted"}`: 2, `{key="expired",outcome="expired"}`: 1,
+		`{key="path",outcome="endpoint"}`: 1, `{key="network",outcome="network"}`: 2,
+		`{key="site",outcome="origin"}`: 2, `{key="slow",outcome="admitted"}`: 2, `{key="slow",outcome="rate"}`: 1,
+		`{key="path",outcome="admitted"}`: 0,
 	} {
-		if !strings.Contains(string(s.Admin("GET", "/metrics").Body), fmt.Sprintf("vitrine_key_requests_total%s %d\n", series, want)) {
+		if !strings.Contains(string(s.Admin("GET", "/metrics").Body),
+			fmt.Sprintf("vitrine_key_requests_total%s %d\n", series, want)) {
 			t.Errorf("metrics lack %s %d", series, want)
 		}
 	}
-	for _, adopted := range []struct{ rate, status int }{{2, 429}, {3, 200}} { // a reload gives back nothing that was used
+	for _, adopted := range []struct{ rate, status int }{{2, 429}, {3, 200}} {
+		// a reload gives back nothing that was used
 		o.Auth.Keys[len(o.Auth.Keys)-1].Rate = adopted.rate
 		if err := s.Server.Adopt(o); err != nil {
 			t.Fatal(err)
@@ -208,9 +226,11 @@ func TestKeysCloseTheirPaths(t *testing.T) {
 		{[]string{"/"}, 403, 403, 200},
 	} {
 		o := proxytest.ListOptions(t)
-		o.Auth.Keys = []auth.Key{limited(key("one"), func(k *auth.Key) { k.Endpoints, k.Expires = tt.endpoints, proxytest.Published.Add(-time.Hour) })}
+		o.Auth.Keys = []auth.Key{limited(key("one"),
+			func(k *auth.Key) { k.Endpoints, k.Expires = tt.endpoints, proxytest.Published.Add(-time.Hour) })}
 		s := openLists(t, o)
-		for path, want := range map[string]int{"/api/activities?limit=1": tt.api, "/portfolio/spectrum": tt.folio, "/lists/activities.json": tt.lists} {
+		for path, want := range map[string]int{"/api/activities?limit=1": tt.api, "/portfolio/spectrum": tt.folio,
+			"/lists/activities.json": tt.lists} {
 			if got := s.Get(path).StatusCode; got != want {
 				t.Errorf("%v: %s: %d, want %d", tt.endpoints, path, got, want)
 			}
@@ -256,17 +276,20 @@ func TestKeysOfLists(t *testing.T) {
 		if res.StatusCode != tt.want {
 			t.Errorf("%+v: %d %.200s", tt, res.StatusCode, res.Body)
 		}
-		if strings.HasPrefix(tt.target, "/lists/activities.json") && tt.want == 200 && string(res.Body) != string(open.Body) {
+		if strings.HasPrefix(tt.target, "/lists/activities.json") && tt.want == 200 &&
+			string(res.Body) != string(open.Body) {
 			t.Errorf("%+v: another answer than without a key: %.200s", tt, res.Body)
 		}
 	}
 }
 
-// TestGuessingByKey: wrong keys beside a named one count, and so do those where a list tells a right one by its limits.
+// TestGuessingByKey: wrong keys beside a named one count, and so do those where a list tells a right one by its
+// limits.
 func TestGuessingByKey(t *testing.T) {
 	for _, target := range []string{"/api/activities?limit=1&apikey=own-text", "/lists/activities.json?limit=1"} {
 		o := proxytest.ListOptions(t)
-		o.Auth.APIKey, o.Auth.PortfolioKey, o.Auth.Keys, o.Limits.KeyFailures = "single", "folio", []auth.Key{key("own")}, 3
+		o.Auth.APIKey, o.Auth.PortfolioKey, o.Auth.Keys, o.Limits.KeyFailures = "single", "folio", []auth.Key{
+			key("own")}, 3
 		s := openLists(t, o)
 		for _, text := range []string{"own-text", "single", "own-text", "single"} {
 			if got := s.Get(target, "X-API-Key", text).StatusCode; got != 200 {
@@ -300,7 +323,8 @@ func TestNewKey(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Logger, o.AccessLog = slog.New(slog.NewTextHandler(log, nil)), true
 	s := proxytest.Open(t, proxytest.Institute(t), o)
-	for _, target := range []string{"/" + text, "/api/" + text + "/x?q=1", "/api/activities?limit=1&q=" + text, "/api/activities?limit=1&" + text + "=1", "/api/activities?apikey=" + text} {
+	for _, target := range []string{"/" + text, "/api/" + text + "/x?q=1", "/api/activities?limit=1&q=" + text,
+		"/api/activities?limit=1&" + text + "=1", "/api/activities?apikey=" + text} {
 		s.Exchange(httptest.NewRequest(http.MethodGet, target, nil))
 	}
 	s.Get("/api/activities?limit=1", "X-Request-Id", text)

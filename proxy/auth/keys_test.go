@@ -53,7 +53,8 @@ func TestKeys(t *testing.T) {
 		{"no key configured", free, "", nil, 200},
 		{"no key configured, some sent", free, "apikey=anything", nil, 200},
 	}
-	for _, endpoint := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=Soil"} {
+	for _, endpoint := range []string{"/api/activities", "/api/html", "/api/all-activities",
+		"/api/spectrum-activities?spectrum=Soil"} {
 		for _, tt := range tests {
 			t.Run(endpoint+" "+tt.name, func(t *testing.T) {
 				target := endpoint + "?" + tt.query
@@ -65,7 +66,8 @@ func TestKeys(t *testing.T) {
 				if res.StatusCode != tt.want {
 					t.Fatalf("status = %d, want %d: %s", res.StatusCode, tt.want, res.Body)
 				}
-				if tt.want == 403 && (e.Error != "PermissionDenied" || !strings.Contains(e.Msg, "valid API key is needed for this request")) {
+				if tt.want == 403 && (e.Error != "PermissionDenied" ||
+					!strings.Contains(e.Msg, "valid API key is needed for this request")) {
 					t.Errorf("error %q, msg %q", e.Error, e.Msg)
 				}
 			})
@@ -89,8 +91,11 @@ func TestSessions(t *testing.T) {
 		}
 		return text
 	}
-	expired := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob", ExpiresAt: jwt.NewNumericDate(proxytest.Published.Add(-time.Second))})
-	early := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob", NotBefore: jwt.NewNumericDate(proxytest.Published.Add(time.Hour)), ExpiresAt: jwt.NewNumericDate(proxytest.Published.Add(2 * time.Hour))})
+	expired := sign(jwt.SigningMethodHS256, secret,
+		jwt.RegisteredClaims{Subject: "bob", ExpiresAt: jwt.NewNumericDate(proxytest.Published.Add(-time.Second))})
+	early := sign(jwt.SigningMethodHS256, secret,
+		jwt.RegisteredClaims{Subject: "bob", NotBefore: jwt.NewNumericDate(proxytest.Published.Add(time.Hour)),
+			ExpiresAt: jwt.NewNumericDate(proxytest.Published.Add(2 * time.Hour))})
 	noUser := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{ExpiresAt: claims.ExpiresAt})
 	cookie := "other=1; vitrine_session=" + good
 	tests := []struct {
@@ -103,19 +108,24 @@ func TestSessions(t *testing.T) {
 		{"bearer in small letters", []string{"Authorization", "bearer " + good}, true},
 		{"basic", []string{"Authorization", "Basic " + good}, false},
 		{"EdDSA", []string{"Authorization", "Bearer " + proxytest.Token(t, "bob", private)}, true},
-		{"without end", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob"})}, false},
+		{"without end", []string{"Authorization",
+			"Bearer " + sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob"})}, false},
 		{"expired", []string{"Authorization", "Bearer " + expired}, false},
 		{"not yet", []string{"Authorization", "Bearer " + early}, false},
 		{"no user", []string{"Authorization", "Bearer " + noUser}, false},
 		{"another secret", []string{"Authorization", "Bearer " + proxytest.Token(t, "bob", []byte("guess"))}, false},
-		{"another algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS512, secret, claims)}, false},
-		{"no algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims)}, false},
-		{"the public key as an HS256 secret", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS256, public, claims)}, false},
+		{"another algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS512, secret, claims)},
+			false},
+		{"no algorithm", []string{"Authorization",
+			"Bearer " + sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims)}, false},
+		{"the public key as an HS256 secret",
+			[]string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS256, public, claims)}, false},
 		{"rubbish", []string{"Authorization", "Bearer a.b.c"}, false},
 		{"cookie, same origin", []string{"Cookie", cookie, "Sec-Fetch-Site", "same-origin"}, true},
 		{"cookie, same site", []string{"Cookie", cookie, "Sec-Fetch-Site", "same-site"}, true},
 		{"cookie, another site", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}, false},
-		{"cookie, another site with our referer", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site", "Referer", "http://example.com/"}, false},
+		{"cookie, another site with our referer",
+			[]string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site", "Referer", "http://example.com/"}, false},
 		{"cookie, from nowhere", []string{"Cookie", cookie, "Sec-Fetch-Site", "none"}, false},
 		{"cookie, our referer", []string{"Cookie", cookie, "Referer", "http://example.com/list"}, true},
 		{"cookie, another referer", []string{"Cookie", cookie, "Referer", "http://example.com.evil.org/"}, false},
@@ -162,7 +172,8 @@ func TestUserHeader(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := proxytest.Options(t)
-			o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(tt.proxies)}}
+			o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User",
+				TrustedProxies: []netip.Prefix{netip.MustParsePrefix(tt.proxies)}}
 			s := proxytest.Open(t, proxytest.Institute(t), o)
 			req := httptest.NewRequest("GET", "/api/all-activities?page=my-activities", nil)
 			req.Header.Set("X-Remote-User", "bob")
@@ -224,7 +235,8 @@ func TestDisplayForm(t *testing.T) {
 		{"web", "bob", "", "<a href='/activities/view/64a000000000000000000002'>Soil</a>"},
 		{"print", "ada", "", "Ahn, A. (2022) Soil."},
 		{"print with links elsewhere", "ada", "&page=portal", "Ahn, A. (2022) Soil."},
-		{"web with links elsewhere", "bob", "&path=/site/", "<a href='/site/activity/64a000000000000000000002'>Soil</a>"},
+		{"web with links elsewhere", "bob", "&path=/site/",
+			"<a href='/site/activity/64a000000000000000000002'>Soil</a>"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -232,8 +244,10 @@ func TestDisplayForm(t *testing.T) {
 			if tt.user != "" {
 				headers = []string{"Authorization", "Bearer " + proxytest.Token(t, tt.user, secret)}
 			}
-			rows := s.Get("/api/all-activities?filter[_id]=64a000000000000000000002"+tt.query, headers...).Envelope(t).Rows(t)
-			if len(rows) != 1 || rows[0]["activity"] != tt.activity || rows[0]["search-text"] != "Ahn, A. (2022) Soil." {
+			rows := s.Get("/api/all-activities?filter[_id]=64a000000000000000000002"+tt.query,
+				headers...).Envelope(t).Rows(t)
+			if len(rows) != 1 || rows[0]["activity"] != tt.activity ||
+				rows[0]["search-text"] != "Ahn, A. (2022) Soil." {
 				t.Errorf("rows = %v, want activity %s", rows, tt.activity)
 			}
 		})

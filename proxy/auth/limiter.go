@@ -26,13 +26,15 @@ type Limiter struct {
 	full *lru.Cache[netip.Prefix, time.Time] // when the bucket of a client is full again; guarded by mu
 }
 
-// NewLimiter returns a Limiter of buckets of size tokens that get tokens new ones per duration in, or nil for 0 tokens.
+// NewLimiter returns a Limiter of buckets of size tokens that get tokens new ones per duration in, or nil for 0
+// tokens.
 func NewLimiter(size, tokens int, in time.Duration) *Limiter {
 	if tokens <= 0 {
 		return nil
 	}
 	return &Limiter{
-		size: max(size, 1), every: max(in/time.Duration(tokens), 1), full: lru.New[netip.Prefix, time.Time](mostClients),
+		size: max(size, 1), every: max(in/time.Duration(tokens), 1),
+		full: lru.New[netip.Prefix, time.Time](mostClients),
 	}
 }
 
@@ -107,8 +109,8 @@ func (h LimitHeaders) Set(c *fiber.Ctx) {
 	}
 }
 
-// Limit returns a function that counts a request, sets the headers of the limit (draft-ietf-httpapi-ratelimit-headers),
-// and fails if its client has sent too many; or nil without a limit.
+// Limit returns a function that counts a request, sets the headers of the limit
+// (draft-ietf-httpapi-ratelimit-headers), and fails if its client has sent too many; or nil without a limit.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil

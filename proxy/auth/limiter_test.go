@@ -25,7 +25,8 @@ func TestLimiter(t *testing.T) {
 		{"a check takes no token", 0, ada, false, auth.Level{Left: 1, Full: 15 * time.Second}},
 		{"the second", 0, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},
 		{"the third has to wait", 0, ada, true, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
-		{"a refused request takes no token", 0, ada, false, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
+		{"a refused request takes no token", 0, ada, false,
+			auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
 		{"another client", 0, bob, true, auth.Level{Left: 1, Full: 15 * time.Second}},
 		{"not quite yet", 14 * time.Second, ada, true, auth.Level{Wait: time.Second, Full: 16 * time.Second}},
 		{"a drop came back", 15 * time.Second, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},
@@ -55,7 +56,8 @@ func TestNoLimiter(t *testing.T) {
 }
 
 func TestWholeSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0", time.Nanosecond: "1", time.Second: "1", 1001 * time.Millisecond: "2", time.Hour: "3600"} {
+	for d, want := range map[time.Duration]string{0: "0", time.Nanosecond: "1", time.Second: "1",
+		1001 * time.Millisecond: "2", time.Hour: "3600"} {
 		if got := auth.WholeSeconds(d); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}

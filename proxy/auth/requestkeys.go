@@ -19,14 +19,14 @@ import (
 	"vitrine/rules/lru"
 )
 
-// requestKeys are the keys of a request, from all headers and parameters. All code that decides by a key uses them, so
-// that all paths accept the same spellings.
+// requestKeys are the keys of a request, from all headers and parameters. All code that decides by a key uses them,
+// so that all paths accept the same spellings.
 type requestKeys struct {
 	header string // the first X-API-Key that is not empty
 	param  string // the last parameter apikey, as in PHP
 	given  bool   // the request has the parameter apikey or a list of that name, empty or not
-	// others have no effect here: repeated ones, and parameters that other servers read as apikey, or that a client takes
-	// for it. They count if they are wrong, and are not forwarded if they are right.
+	// others have no effect here: repeated ones, and parameters that other servers read as apikey, or that a client
+	// takes for it. They count if they are wrong, and are not forwarded if they are right.
 	others []string
 }
 
@@ -79,8 +79,8 @@ type keyPair struct {
 	hidden      bool   // it follows a semicolon, which separates parameters only for some servers
 }
 
-// keyPairs returns the parameters of a query that this server or another one reads as apikey. PHP skips blanks before a
-// name, ends it at a zero byte, and reads the rest after a bracket as the place in a list.
+// keyPairs returns the parameters of a query that this server or another one reads as apikey. PHP skips blanks before
+// a name, ends it at a zero byte, and reads the rest after a bracket as the place in a list.
 func keyPairs(q []byte) iter.Seq[keyPair] {
 	return func(yield func(keyPair) bool) {
 		for from := 0; from < len(q); {
@@ -123,8 +123,8 @@ func decoded(q []byte, from, to int, hidden bool) (p keyPair) {
 	return p
 }
 
-// namesKey reports whether a parameter, encoded, has a name that some server reads as apikey, in any case. It does not
-// allocate, since it is called for each parameter of each request.
+// namesKey reports whether a parameter, encoded, has a name that some server reads as apikey, in any case. It does
+// not allocate, since it is called for each parameter of each request.
 func namesKey(text []byte) bool {
 	matched := 0
 	for i := 0; i < len(text); i++ {
@@ -166,9 +166,9 @@ func unhex(b byte) int {
 // isOwn reports whether a text is a key of this server.
 func (a *Authenticator) isOwn(text string) bool { return a.isSingle(text) || a.named.find(text) != nil }
 
-// Screen counts the wrong keys of a request, also on paths that need no key, and fails if its client has sent too many.
-// So a guess costs the same on every path. A client may send the same wrong key many times where no key is needed, such
-// as that of another server. Such a key counts once.
+// Screen counts the wrong keys of a request, also on paths that need no key, and fails if its client has sent too
+// many. So a guess costs the same on every path. A client may send the same wrong key many times where no key is
+// needed, such as that of another server. Such a key counts once.
 func (a *Authenticator) Screen(c *fiber.Ctx) error {
 	if !a.keyed {
 		return nil
@@ -203,8 +203,8 @@ func (a *Authenticator) Screen(c *fiber.Ctx) error {
 	return nil
 }
 
-// admits reports whether the key that is looked at first is one of this server. A wrong one beside it is looked at only
-// if that key is for another part of the API, and then countRefused refuses it.
+// admits reports whether the key that is looked at first is one of this server. A wrong one beside it is looked at
+// only if that key is for another part of the API, and then countRefused refuses it.
 func (a *Authenticator) admits(p requestKeys) bool {
 	return a.isOwn(cmp.Or(p.header, p.param))
 }

@@ -45,7 +45,8 @@ func (s Redactor) AppendURL(dst []byte, path string, query []byte) []byte {
 	if len(query) > 0 {
 		dst = append(append(dst, '?'), query...)
 	}
-	emptyPairs := bytes.HasPrefix(query, []byte("&")) || bytes.HasSuffix(query, []byte("&")) || bytes.Contains(query, []byte("&&"))
+	emptyPairs := bytes.HasPrefix(query, []byte("&")) || bytes.HasSuffix(query, []byte("&")) ||
+		bytes.Contains(query, []byte("&&"))
 	if !emptyPairs && len(dst)-from <= most && utf8.Valid(dst[from:]) && s.clean(utils.UnsafeString(dst[from:])) {
 		return dst
 	}
@@ -116,8 +117,8 @@ func (s Redactor) Reveals(pair string) bool {
 	return false
 }
 
-// clean reports whether a text, as sent and decoded, has no letters that are a part of a secret's name, and none of the
-// server's secrets. It is false, too, for a text that could be decoded twice.
+// clean reports whether a text, as sent and decoded, has no letters that are a part of a secret's name, and none of
+// the server's secrets. It is false, too, for a text that could be decoded twice.
 func (s Redactor) clean(text string) bool {
 	if s.Holds(text) {
 		return false
@@ -169,9 +170,13 @@ func meansSecret(plain string) bool {
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
 }
 
-var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
+var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization",
+	"credential", "jwt"}
 
 // Holds reports whether a text contains one of the server's own secrets, or a text like those of NewKey.
 func (s Redactor) Holds(text string) bool {
-	return strings.Contains(text, keyMark) || slices.ContainsFunc(s, func(secret Secret) bool { return secret.Set() && strings.Contains(text, secret.text) })
+	return strings.Contains(text, keyMark) ||
+		slices.ContainsFunc(s, func(secret Secret) bool {
+			return secret.Set() && strings.Contains(text, secret.text)
+		})
 }

@@ -9,7 +9,8 @@ import (
 
 func TestSecret(t *testing.T) {
 	key := auth.NewSecret("Right")
-	for given, want := range map[string]bool{"Right": true, "right": false, "Righ": false, "Right ": false, "": false} {
+	for given, want := range map[string]bool{"Right": true, "right": false, "Righ": false, "Right ": false,
+		"": false} {
 		if got := key.Is(given); got != want {
 			t.Errorf("Is(%q) = %t", given, got)
 		}
@@ -36,7 +37,8 @@ func TestRedactor(t *testing.T) {
 		{"a key, encoded", "/api/html", "q=%54OPSECRET", "/api/html?…"},
 		{"a key as a name", "/api/html", "TOPSECRET", "/api/html?…"},
 		{"a URL with a key in a value", "/api/html", "next=/api/html?apikey=x", "/api/html?…"},
-		{"nothing to hide, encoded", "/api/html", "json=%7B%22a%22%3A1%7D&q=a+b%", "/api/html?json=%7B%22a%22%3A1%7D&q=a+b%"},
+		{"nothing to hide, encoded", "/api/html", "json=%7B%22a%22%3A1%7D&q=a+b%",
+			"/api/html?json=%7B%22a%22%3A1%7D&q=a+b%"},
 		{"a key, encoded in parts", "/api/html", "q=%54OP+SECRET&q=TOP%53ECRE%54", "/api/html?q=%54OP+SECRET&…"},
 		{"an escape in another spelling", "/api/html", "%%361pikey=x&r=%", "/api/html?…&r=%"},
 		{"a word that contains key", "/api/html", "keyword=x&monkey=y", "/api/html?keyword=x&monkey=y"},
@@ -50,7 +52,8 @@ func TestRedactor(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if got := r.AppendURL(nil, "/a", bytes.Repeat([]byte("b=c&"), 10_000)); len(got) > 3000 || !bytes.HasSuffix(got, []byte("…")) {
+	if got := r.AppendURL(nil, "/a", bytes.Repeat([]byte("b=c&"), 10_000)); len(got) > 3000 ||
+		!bytes.HasSuffix(got, []byte("…")) {
 		t.Errorf("a long query has %d bytes in the log", len(got))
 	}
 	if !r.Holds("x-TOPSECRET-y") || r.Holds("TOPSECRE") {

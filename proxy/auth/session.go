@@ -65,7 +65,8 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}
 	// An empty issuer is not required; an empty audience would be.
-	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now), jwt.WithIssuer(o.Issuer)}
+	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now),
+		jwt.WithIssuer(o.Issuer)}
 	if !o.Endless {
 		rules = append(rules, jwt.WithExpirationRequired())
 	}
@@ -73,13 +74,14 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 		rules = append(rules, jwt.WithAudience(o.Audience))
 	}
 	s.parser = jwt.NewParser(rules...)
-	s.signatures = jwt.NewParser(jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithoutClaimsValidation())
+	s.signatures = jwt.NewParser(jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))),
+		jwt.WithoutClaimsValidation())
 	return s, nil
 }
 
-// MintToken signs a session token for a user. It is valid from now for the duration good, or for ever if that is 0. It
-// has the issuer, audience and type that the options require. The secret is the HS256 secret, or an Ed25519 private key
-// in PEM for EdDSA.
+// MintToken signs a session token for a user. It is valid from now for the duration good, or for ever if that is 0.
+// It has the issuer, audience and type that the options require. The secret is the HS256 secret, or an Ed25519
+// private key in PEM for EdDSA.
 func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good time.Duration) (string, error) {
 	switch {
 	case len(secret) == 0:
@@ -114,7 +116,8 @@ const maxUser = 128
 
 // validUser returns a username, or "" if it is too long or has control characters.
 func validUser(user string) string {
-	if len(user) > maxUser || !utf8.ValidString(user) || strings.ContainsFunc(user, func(r rune) bool { return r < ' ' }) {
+	if len(user) > maxUser || !utf8.ValidString(user) ||
+		strings.ContainsFunc(user, func(r rune) bool { return r < ' ' }) {
 		return ""
 	}
 	return user
@@ -161,7 +164,8 @@ func (s *sessions) verify(token string) string {
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("unknown extensions") // RFC 7515: 4.1.11
 		}
-		if kind, _ := t.Header["typ"].(string); s.Type != "" && !strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.Type) {
+		if kind, _ := t.Header["typ"].(string); s.Type != "" &&
+			!strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.Type) {
 			return nil, errors.New("wrong type of token")
 		}
 		return s.keys[t.Method.Alg()], nil // the parser accepts only algorithms with a key

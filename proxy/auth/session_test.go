@@ -18,7 +18,8 @@ func TestMintTokenRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if tok, err := auth.MintToken(tt.user, []byte(tt.secret), auth.SessionOptions{}, time.Now(), 0); err == nil {
+			if tok, err := auth.MintToken(tt.user, []byte(tt.secret), auth.SessionOptions{}, time.Now(), 0); err ==
+				nil {
 				t.Errorf("minted %s", tok)
 			}
 		})

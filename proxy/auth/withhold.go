@@ -31,7 +31,8 @@ func (e Entry) reveals(text string) bool {
 		return true
 	}
 	for _, secret := range e.by.Redactor {
-		if len(secret.text) >= leastSecret && strings.Contains(text, secret.text) && !e.by.isUpstreamKey(secret.text) {
+		if len(secret.text) >= leastSecret && strings.Contains(text, secret.text) &&
+			!e.by.isUpstreamKey(secret.text) {
 			return true
 		}
 	}
@@ -48,7 +49,8 @@ func (e Entry) reveals(text string) bool {
 	}
 }
 
-// Query returns the query of a request to forward, without keys for this server. All other parameters stay as they are.
+// Query returns the query of a request to forward, without keys for this server. All other parameters stay as they
+// are.
 func (e Entry) Query(q []byte) []byte {
 	var kept []byte // nil until a parameter is left out
 	for from := 0; from < len(q); {
@@ -90,8 +92,8 @@ func (e Entry) dropsParam(param []byte) bool {
 	return false
 }
 
-// BodyReveals reports whether a body contains a secret of this server, as it is or in a form. A body is not changed as
-// a query is: it may be signed, or have any format.
+// BodyReveals reports whether a body contains a secret of this server, as it is or in a form. A body is not changed
+// as a query is: it may be signed, or have any format.
 func (e Entry) BodyReveals(body []byte) bool {
 	if len(body) == 0 {
 		return false
@@ -123,8 +125,8 @@ func (e Entry) pathReveals(reading string) bool {
 	return slices.ContainsFunc(parts, e.reveals)
 }
 
-// Withhold deletes from the headers of a request to forward what is for this server alone: keys, sessions, and the user
-// and the client that a proxy in front names.
+// Withhold deletes from the headers of a request to forward what is for this server alone: keys, sessions, and the
+// user and the client that a proxy in front names.
 func (e Entry) Withhold(h http.Header) {
 	for _, name := range []string{e.by.options.Session.UserHeader, e.by.options.Client.Header} {
 		h.Del(name)
@@ -151,9 +153,9 @@ func (e Entry) Withhold(h http.Header) {
 	}
 }
 
-// withholdsAuthorization reports whether an Authorization header is for this server: where this server decides who may
-// ask, any bearer token, because it would be read here; elsewhere one that this server's key verifies, even if it has
-// expired. The other server may have tokens and passwords of its own.
+// withholdsAuthorization reports whether an Authorization header is for this server: where this server decides who
+// may ask, any bearer token, because it would be read here; elsewhere one that this server's key verifies, even if it
+// has expired. The other server may have tokens and passwords of its own.
 func (e Entry) withholdsAuthorization(line string) bool {
 	scheme, token, _ := strings.Cut(line, " ")
 	token = strings.TrimSpace(token)

@@ -1,8 +1,8 @@
 // Package cockpit serves the operator's page and the stream of events that the page shows.
 //
-// The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two seconds
-// an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the last
-// warnings of the log. The page itself remembers the figures of the last minutes.
+// The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two
+// seconds an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the
+// last warnings of the log. The page itself remembers the figures of the last minutes.
 //
 // A stream is an io.Reader that waits until its next event is due. So it needs no goroutine of its own: it ends with
 // the connection that sends it, or with Close. Streams that are open at the same time share their events.
@@ -28,13 +28,15 @@ const (
 )
 
 // Policy is the Content-Security-Policy of the page.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed page
 var files embed.FS
 
 var mediaTypes = map[string]string{
-	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml",
 }
 
 // File returns a file of the page with its media type: cockpit.html and what it loads. ok is false if there is none.
@@ -171,7 +173,8 @@ func (c *Cockpit) bodyAt(now time.Time) []byte {
 		Metrics map[string]family `json:"metrics"`
 		Runs    map[string][]Slot `json:"runs"`
 		Log     []json.RawMessage `json:"log"`
-	}{now.UnixMilli(), c.options.State(c.ctx), gather(c.options.Metrics), c.options.Runs.lastDay(now), c.options.Journal.lines()})
+	}{now.UnixMilli(), c.options.State(c.ctx), gather(c.options.Metrics), c.options.Runs.lastDay(now),
+		c.options.Journal.lines()})
 	if err != nil {
 		body = []byte("{}") // the event has a value that JSON cannot express; the page keeps what it shows
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Runs remembers the runs of jobs in the last day, summed up by quarters of an hour. The zero value has none. It is safe
-// for concurrent use.
+// Runs remembers the runs of jobs in the last day, summed up by quarters of an hour. The zero value has none. It is
+// safe for concurrent use.
 type Runs struct {
 	mu    sync.Mutex
 	views map[string][]Slot // oldest first
@@ -86,7 +86,8 @@ type Journal struct {
 
 // Tee returns a handler that writes to h, and to the journal. It accepts whole lines if h does.
 func (j *Journal) Tee(h slog.Handler) slog.Handler {
-	both := slog.NewMultiHandler(h, slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: asText}))
+	both := slog.NewMultiHandler(h,
+		slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: asText}))
 	if w, ok := h.(io.Writer); ok {
 		return struct {
 			slog.Handler

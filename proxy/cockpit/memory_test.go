@@ -102,7 +102,8 @@ func TestRuns(t *testing.T) {
 	runs.Record("activities", "published", time.Second, 1, at.Add(time.Hour))
 	first := cockpit.Slot{At: at.Unix(), Runs: 3, Worst: "error", Changed: 6, Seconds: 3}
 	then := cockpit.Slot{At: at.Add(time.Hour).Unix(), Runs: 1, Worst: "published", Changed: 1, Seconds: 1}
-	for later, want := range map[time.Duration][]cockpit.Slot{time.Hour: {first, then}, 24*time.Hour + time.Minute: {then}, 26 * time.Hour: {}} {
+	for later, want := range map[time.Duration][]cockpit.Slot{time.Hour: {first, then},
+		24*time.Hour + time.Minute: {then}, 26 * time.Hour: {}} {
 		if got := eventAt(t, runs, nil, at.Add(later)).Runs["activities"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("after %v: %v, want %v", later, got, want)
 		}
@@ -117,7 +118,8 @@ func TestRuns(t *testing.T) {
 
 const slot = 15 * time.Minute
 
-// TestJournal: the journal has warnings and errors alone, the last 50, and cuts long values. The log is as without it.
+// TestJournal: the journal has warnings and errors alone, the last 50, and cuts long values. The log is as without
+// it.
 func TestJournal(t *testing.T) {
 	journal := &cockpit.Journal{}
 	var out bytes.Buffer
@@ -145,7 +147,8 @@ func TestJournal(t *testing.T) {
 	if len(got) != 50 {
 		t.Fatalf("%d lines", len(got))
 	}
-	if first := got[0]; first["number"] != "11" || first["level"] != "WARN" || first["took"] != "1s" || first["time"] == "" {
+	if first := got[0]; first["number"] != "11" || first["level"] != "WARN" || first["took"] != "1s" ||
+		first["time"] == "" {
 		t.Errorf("first: %v", first)
 	}
 	if last := got[49]; last["msg"] != "failed" || last["level"] != "ERROR" || len(last["error"]) > 1010 {

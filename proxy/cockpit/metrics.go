@@ -26,12 +26,14 @@ type series struct {
 // repeated.
 func shown(name string) bool {
 	switch name {
-	case "process_resident_memory_bytes", "process_start_time_seconds", "go_memstats_heap_inuse_bytes", "go_goroutines":
+	case "process_resident_memory_bytes", "process_start_time_seconds", "go_memstats_heap_inuse_bytes",
+		"go_goroutines":
 		return true
 	case "vitrine_response_bytes":
 		return false
 	}
-	return strings.HasPrefix(name, "vitrine_") && !strings.HasPrefix(name, "vitrine_view_") && !strings.HasPrefix(name, "vitrine_store_")
+	return strings.HasPrefix(name, "vitrine_") && !strings.HasPrefix(name, "vitrine_view_") &&
+		!strings.HasPrefix(name, "vitrine_store_")
 }
 
 // gather reads the metrics. If some cannot be read, it returns the others.
@@ -46,7 +48,8 @@ func gather(from prometheus.Gatherer) map[string]family {
 		of := family{Help: f.GetHelp()}
 		for _, m := range f.GetMetric() {
 			h := m.GetHistogram()
-			s := series{Value: m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(h.GetSampleCount()), Sum: h.GetSampleSum()}
+			s := series{Value: m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(h.GetSampleCount()),
+				Sum: h.GetSampleSum()}
 			if math.IsNaN(s.Value) || math.IsInf(s.Value+s.Sum, 0) {
 				continue // JSON has no such numbers
 			}

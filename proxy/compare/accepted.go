@@ -57,7 +57,8 @@ func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	for i, r := range rules {
 		switch bare := (Rule{Reason: r.Reason}); {
 		case r.Reason == "" || r == bare:
-			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, old, new and ignore", file, i+1)
+			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, old, new and ignore",
+				file, i+1)
 		case r.Kind != "" && !slices.Contains(kinds, r.Kind):
 			return nil, fmt.Errorf("%s: rule %d: kind %q; want one of %v", file, i+1, r.Kind, kinds)
 		}
@@ -65,15 +66,16 @@ func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	return rules, nil
 }
 
-// Accept returns the reason why a difference is on purpose, or "". Rules with expressions accept no values longer than
-// mostMatched.
+// Accept returns the reason why a difference is on purpose, or "". Rules with expressions accept no values longer
+// than mostMatched.
 func (rules Accepted) Accept(endpoint string, d Difference) string {
 	long := len(d.Old)+len(d.New) > mostMatched
 	for _, r := range rules {
 		if long && (r.Old != nil || r.New != nil || r.Ignore != nil) {
 			continue
 		}
-		if d.Kind != Failed && (r.Kind == "" || r.Kind == d.Kind) && matches(r.Endpoint.re, endpoint) && matches(r.Path.re, d.Path) &&
+		if d.Kind != Failed && (r.Kind == "" || r.Kind == d.Kind) && matches(r.Endpoint.re, endpoint) &&
+			matches(r.Path.re, d.Path) &&
 			matches(r.Old, d.Old) && matches(r.New, d.New) && sameBut(r.Ignore, d.Old, d.New) {
 			return r.Reason
 		}

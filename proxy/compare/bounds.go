@@ -2,8 +2,8 @@ package compare
 
 import "fmt"
 
-// TooLong begins the values of a difference that stands for parts which were not compared. Its kind is Failed, so that
-// such answers count neither as equal nor as different on purpose.
+// TooLong begins the values of a difference that stands for parts which were not compared. Its kind is Failed, so
+// that such answers count neither as equal nor as different on purpose.
 const TooLong = "not compared: too long"
 
 // These bounds hold for whatever a side answers. They leave room for long lists of which every row differs.
@@ -37,8 +37,8 @@ type work struct {
 	ended func() error // of the context
 }
 
-// spend counts work that is about to be done at a path. It returns false if the answers take too long, which it reports
-// once, or if the context has ended.
+// spend counts work that is about to be done at a path. It returns false if the answers take too long, which it
+// reports once, or if the context has ended.
 func (a *answers) spend(path string, units int) bool {
 	if a.work.over {
 		return false

@@ -52,27 +52,49 @@ func TestBounds(t *testing.T) {
 		most     uint64 // bytes allocated for each byte of the answers
 		want     string // the outcome
 	}{
-		{"tags below long names", page(open.String() + strings.Repeat("<br>", 375_000)), page(open.String() + strings.Repeat("<br>", 375_000) + "x"), 100, "differ"},
-		{"elements below long names", page(open.String() + strings.Repeat("<b></b>", 200_000)), page(open.String() + strings.Repeat("<b></b>", 200_000) + "x"), 100, "differ"},
-		{"too many tags", page(strings.Repeat("<br>", 600_000)), page(strings.Repeat("<br>", 600_000) + "x"), 100, "failed"},
-		{"too many words", page(numbered(300_000, "%d<br>")), page("<b>" + numbered(300_000, "%d<br>")), 100, "failed"},
-		{"too many words in a field", object(`{"a":"<b>` + strings.Repeat("a ", 600_000) + `"}`), object(`{"a":"<b>` + strings.Repeat("b ", 600_000) + `"}`), 100, "failed"},
-		{"words that agree now and then", page(numbered(120_000, "<p>a b %d ")), page(numbered(120_000, "<p>b a %d ")), 100, "differ"},
-		{"a tag with many attributes", page("<a" + strings.Repeat(" a", 400_000) + ">"), page("<a" + strings.Repeat(" b", 400_000) + ">"), 100, "failed"},
-		{"too many lines", compare.Answer{Status: 200, Body: []byte(strings.Repeat("\n", 600_000))}, compare.Answer{Status: 200, Body: []byte(strings.Repeat("\n", 600_000) + "x")}, 100, "failed"},
-		{"too many fields", object(`{` + numbered(300_000, `"%d":1,`) + `"a":1}`), object(`{` + numbered(300_000, `"%d":1,`) + `"a":2}`), 100, "failed"},
-		{"too many fields of rows", object(`{"data":[{` + numbered(300_000, `"%d":1,`) + `"a":1}]}`), object(`{"data":[{` + numbered(300_000, `"%d":1,`) + `"a":2}]}`), 100, "failed"},
-		{"too many rows", object(`[1` + strings.Repeat(",1", 500_000) + `]`), object(`[2` + strings.Repeat(",1", 500_000) + `]`), 100, "failed"},
-		{"too many documents", object(strings.Repeat("{}", 300_000)), object(strings.Repeat("{}", 300_001)), 100, "failed"},
-		{"a deep value with much below", object(strings.Repeat("[", 40) + strings.Repeat("1,", 300_000) + "1" + strings.Repeat("]", 40)), object(strings.Repeat("[", 40) + strings.Repeat("1,", 300_000) + "2" + strings.Repeat("]", 40)), 100, "failed"},
-		{"a deep row with much below", object(`[{"a":[` + strings.Repeat("0,", 500_000) + "1]}]"), object(`[{"a":[` + strings.Repeat("0,", 500_000) + `2]}]`), 100, "failed"},
-		{"a huge number", object(`{"a":` + strings.Repeat("1", 1<<20) + `}`), object(`{"a":` + strings.Repeat("1", 1<<20) + `2}`), 100, "differ"},
-		{"a huge exponent", object(`{"a":1e` + strings.Repeat("9", 1<<20) + `}`), object(`{"a":1e` + strings.Repeat("9", 1<<20) + `8}`), 100, "differ"},
-		{"a huge id", object(`[{"id":"` + strings.Repeat("<", 1<<20) + `","a":1}]`), object(`[{"id":"` + strings.Repeat("<", 1<<20) + `","a":2}]`), 100, "differ"},
-		{"more than enough differences on purpose", object(`{"data":[` + numbered(90_000, `{"id":%d,"purpose":1},`) + `{}]}`), object(`{"data":[` + numbered(90_000, `{"id":%d,"purpose":2},`) + `{}]}`), 1000, "failed"},
+		{"tags below long names", page(open.String() + strings.Repeat("<br>", 375_000)),
+			page(open.String() + strings.Repeat("<br>", 375_000) + "x"), 100, "differ"},
+		{"elements below long names", page(open.String() + strings.Repeat("<b></b>", 200_000)),
+			page(open.String() + strings.Repeat("<b></b>", 200_000) + "x"), 100, "differ"},
+		{"too many tags", page(strings.Repeat("<br>", 600_000)), page(strings.Repeat("<br>", 600_000) + "x"), 100,
+			"failed"},
+		{"too many words", page(numbered(300_000, "%d<br>")), page("<b>" + numbered(300_000, "%d<br>")), 100,
+			"failed"},
+		{"too many words in a field", object(`{"a":"<b>` + strings.Repeat("a ", 600_000) + `"}`),
+			object(`{"a":"<b>` + strings.Repeat("b ", 600_000) + `"}`), 100, "failed"},
+		{"words that agree now and then", page(numbered(120_000, "<p>a b %d ")),
+			page(numbered(120_000, "<p>b a %d ")), 100, "differ"},
+		{"a tag with many attributes", page("<a" + strings.Repeat(" a", 400_000) + ">"),
+			page("<a" + strings.Repeat(" b", 400_000) + ">"), 100, "failed"},
+		{"too many lines", compare.Answer{Status: 200, Body: []byte(strings.Repeat("\n", 600_000))},
+			compare.Answer{Status: 200, Body: []byte(strings.Repeat("\n", 600_000) + "x")}, 100, "failed"},
+		{"too many fields", object(`{` + numbered(300_000, `"%d":1,`) + `"a":1}`),
+			object(`{` + numbered(300_000, `"%d":1,`) + `"a":2}`), 100, "failed"},
+		{"too many fields of rows", object(`{"data":[{` + numbered(300_000, `"%d":1,`) + `"a":1}]}`),
+			object(`{"data":[{` + numbered(300_000, `"%d":1,`) + `"a":2}]}`), 100, "failed"},
+		{"too many rows", object(`[1` + strings.Repeat(",1", 500_000) + `]`),
+			object(`[2` + strings.Repeat(",1", 500_000) + `]`), 100, "failed"},
+		{"too many documents", object(strings.Repeat("{}", 300_000)), object(strings.Repeat("{}", 300_001)), 100,
+			"failed"},
+		{"a deep value with much below",
+			object(strings.Repeat("[", 40) + strings.Repeat("1,", 300_000) + "1" + strings.Repeat("]", 40)),
+			object(strings.Repeat("[", 40) + strings.Repeat("1,", 300_000) + "2" + strings.Repeat("]", 40)), 100,
+			"failed"},
+		{"a deep row with much below", object(`[{"a":[` + strings.Repeat("0,", 500_000) + "1]}]"),
+			object(`[{"a":[` + strings.Repeat("0,", 500_000) + `2]}]`), 100, "failed"},
+		{"a huge number", object(`{"a":` + strings.Repeat("1", 1<<20) + `}`),
+			object(`{"a":` + strings.Repeat("1", 1<<20) + `2}`), 100, "differ"},
+		{"a huge exponent", object(`{"a":1e` + strings.Repeat("9", 1<<20) + `}`),
+			object(`{"a":1e` + strings.Repeat("9", 1<<20) + `8}`), 100, "differ"},
+		{"a huge id", object(`[{"id":"` + strings.Repeat("<", 1<<20) + `","a":1}]`),
+			object(`[{"id":"` + strings.Repeat("<", 1<<20) + `","a":2}]`), 100, "differ"},
+		{"more than enough differences on purpose",
+			object(`{"data":[` + numbered(90_000, `{"id":%d,"purpose":1},`) + `{}]}`),
+			object(`{"data":[` + numbered(90_000, `{"id":%d,"purpose":2},`) + `{}]}`), 1000, "failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rules, err := compare.ParseAccepted("own.yaml", []byte("- {reason: ours, path: '*purpose'}\n- {reason: long, ignore: 'x+y'}\n"))
+			rules, err := compare.ParseAccepted("own.yaml",
+				[]byte("- {reason: ours, path: '*purpose'}\n- {reason: long, ignore: 'x+y'}\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +102,8 @@ func TestBounds(t *testing.T) {
 			c := compare.NewComparison(a, b, append(compare.OSIRIS(), rules...), 3)
 			var outcome string
 			got := allocated(func() {
-				outcome = c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/x"}, [2]compare.Answer{tt.old, tt.new}, [2]error{})
+				outcome = c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/x"},
+					[2]compare.Answer{tt.old, tt.new}, [2]error{})
 			})
 			if outcome != tt.want {
 				t.Errorf("outcome %s, want %s", outcome, tt.want)
@@ -106,16 +129,18 @@ func TestBounds(t *testing.T) {
 func TestBoundsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	differences := 0
-	compare.Compare(ctx, object(`{"data":[`+numbered(1000, `{"id":%d,"a":1},`)+`{}]}`), object(`{"data":[`+numbered(1000, `{"id":%d,"a":2},`)+`{}]}`), func(compare.Difference) {
-		differences++
-		cancel()
-	})
+	compare.Compare(ctx, object(`{"data":[`+numbered(1000, `{"id":%d,"a":1},`)+`{}]}`),
+		object(`{"data":[`+numbered(1000, `{"id":%d,"a":2},`)+`{}]}`), func(compare.Difference) {
+			differences++
+			cancel()
+		})
 	if differences == 0 || differences > 100 {
 		t.Errorf("%d differences of a comparison that has ended", differences)
 	}
 	a, b := sides(t, answering(""), answering(""))
 	c := compare.NewComparison(a, b, nil, 3)
-	if got := c.Add(ctx, compare.Request{}, [2]compare.Answer{object("1"), object("2")}, [2]error{}); got != "" || c.Report().Total.Asked != 0 {
+	if got := c.Add(ctx, compare.Request{}, [2]compare.Answer{object("1"), object("2")}, [2]error{}); got != "" ||
+		c.Report().Total.Asked != 0 {
 		t.Errorf("outcome %q, %+v", got, c.Report().Total)
 	}
 }

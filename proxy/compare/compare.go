@@ -38,16 +38,18 @@ const (
 	Failed       Kind = "failed"
 )
 
-var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdded, FieldMissing, FieldAdded, FieldChanged, HTML, Text}
+var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdded, FieldMissing, FieldAdded,
+	FieldChanged, HTML, Text}
 
 // Difference is one difference of two answers. A value that a side lacks is empty.
 type Difference struct {
 	Target string `json:"target"` // of the request; in reports only
 	Kind   Kind   `json:"-"`
-	Path   string `json:"path"`          // a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML
-	Row    string `json:"row,omitempty"` // the id of the row with the difference
-	Old    string `json:"old"`
-	New    string `json:"new"`
+	// a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML
+	Path string `json:"path"`
+	Row  string `json:"row,omitempty"` // the id of the row with the difference
+	Old  string `json:"old"`
+	New  string `json:"new"`
 }
 
 // answers compares two answers.
@@ -64,8 +66,8 @@ func (a *answers) report(kind Kind, path, old, new string) {
 	}
 }
 
-// Compare calls emit for each difference of two answers. What takes too long is a difference of the kind Failed, whose
-// values begin with TooLong. If ctx ends, so does Compare.
+// Compare calls emit for each difference of two answers. What takes too long is a difference of the kind Failed,
+// whose values begin with TooLong. If ctx ends, so does Compare.
 func Compare(ctx context.Context, old, new Answer, emit func(Difference)) {
 	compare(ctx, old, new, nil, emit)
 }

@@ -58,14 +58,16 @@ type found struct {
 
 // NewComparison returns a Comparison of two sides, which keeps some examples of each kind of difference.
 func NewComparison(old, new *Side, rules Accepted, examples int) *Comparison {
-	return &Comparison{old: old, new: new, rules: rules, examples: examples, Concurrency: 2, notAsked: map[NotAsked]int{}, found: found{
-		Old: old.base.String(), New: new.base.String(), Since: time.Now().UTC().Truncate(time.Second),
-		Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},
-	}}
+	return &Comparison{old: old, new: new, rules: rules, examples: examples, Concurrency: 2,
+		notAsked: map[NotAsked]int{}, found: found{
+			Old: old.base.String(), New: new.base.String(), Since: time.Now().UTC().Truncate(time.Second),
+			Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},
+		}}
 }
 
-// Run asks both sides for requests, each once, and reports what was found. It ends early if ctx ends, if requests have
-// another error than NotAsked, or if one request after the other fails. It returns an error if it cannot write the State.
+// Run asks both sides for requests, each once, and reports what was found. It ends early if ctx ends, if requests
+// have another error than NotAsked, or if one request after the other fails. It returns an error if it cannot write
+// the State.
 func (c *Comparison) Run(ctx context.Context, requests iter.Seq2[Request, error]) (Report, error) {
 	stopped := c.ask(ctx, requests)
 	r := c.Report()
@@ -144,9 +146,9 @@ func (c *Comparison) count(r Request, err error) (done bool, _ error) {
 	return done, nil
 }
 
-// Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or "" if ctx
-// ended before. An error says why a side did not answer. The sides take turns in being first, because the second finds a
-// warmer network.
+// Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or ""
+// if ctx ended before. An error says why a side did not answer. The sides take turns in being first, because the
+// second finds a warmer network.
 func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err error) {
 	sides := [2]*Side{c.old, c.new}
 	var answers [2]Answer
@@ -207,7 +209,8 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 	case errs[1] != nil:
 		add(Difference{Kind: Failed, Path: c.new.Name, New: errs[1].Error()})
 	case c.pause == nil:
-		Compare(context.WithoutCancel(ctx), answers[0], answers[1], add) // to its end, because Resume would count parts twice
+		// to its end, because Resume would count parts twice
+		Compare(context.WithoutCancel(ctx), answers[0], answers[1], add)
 	default:
 		compare(ctx, answers[0], answers[1], c.pause, add)
 	}
@@ -252,7 +255,8 @@ func (c *Comparison) group(p Place) *Group {
 func (c *Comparison) Report() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := Report{Old: c.found.Old, New: c.found.New, Since: c.found.Since, Until: time.Now().UTC().Truncate(time.Second),
+	r := Report{Old: c.found.Old, New: c.found.New, Since: c.found.Since,
+		Until:    time.Now().UTC().Truncate(time.Second),
 		NotAsked: maps.Clone(c.notAsked)}
 	for name, e := range c.found.Endpoints {
 		e := *e
@@ -265,14 +269,17 @@ func (c *Comparison) Report() Report {
 		}
 	}
 	slices.SortFunc(r.Endpoints, func(a, b Endpoint) int {
-		return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Asked, a.Asked), strings.Compare(a.Endpoint, b.Endpoint))
+		return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Asked, a.Asked),
+			strings.Compare(a.Endpoint, b.Endpoint))
 	})
 	for _, g := range c.found.Groups {
 		r.Differences = append(r.Differences, *g)
 	}
 	slices.SortFunc(r.Differences, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)), cmp.Compare(b.Answers, a.Answers), cmp.Compare(b.Values, a.Values),
-			strings.Compare(a.Endpoint, b.Endpoint), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)), cmp.Compare(b.Answers, a.Answers),
+			cmp.Compare(b.Values, a.Values),
+			strings.Compare(a.Endpoint, b.Endpoint), strings.Compare(string(a.Kind), string(b.Kind)),
+			strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
 	})
 	return r
 }
@@ -295,8 +302,8 @@ func (c *Comparison) save() error {
 	return err
 }
 
-// Resume continues where the Run that wrote the State ended, if there is one. The logs are read again, and requests that
-// failed are asked again.
+// Resume continues where the Run that wrote the State ended, if there is one. The logs are read again, and requests
+// that failed are asked again.
 func (c *Comparison) Resume() error {
 	content, err := os.ReadFile(c.State)
 	if c.State == "" || errors.Is(err, fs.ErrNotExist) {

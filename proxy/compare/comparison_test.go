@@ -22,7 +22,8 @@ import (
 	"vitrine/proxy/compare"
 )
 
-// TestRules: every rule that is built in is a line of docs/osiris.md, and every line that answers depend on has a rule.
+// TestRules: every rule that is built in is a line of docs/osiris.md, and every line that answers depend on has a
+// rule.
 func TestRules(t *testing.T) {
 	page, err := os.ReadFile("../../docs/osiris.md")
 	if err != nil {
@@ -47,7 +48,8 @@ func TestRules(t *testing.T) {
 }
 
 func TestAccept(t *testing.T) {
-	own, err := compare.ParseAccepted("own.yaml", []byte("- {reason: ours, endpoint: /api/x*, path: '$.data[*].a'}\n"))
+	own, err := compare.ParseAccepted("own.yaml",
+		[]byte("- {reason: ours, endpoint: /api/x*, path: '$.data[*].a'}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,20 +67,32 @@ func TestAccept(t *testing.T) {
 		{"/api/y", compare.Difference{Kind: compare.FieldChanged, Path: "$.msg", Old: "a", New: "b"}, true},
 		{"/api/html", compare.Difference{Kind: compare.Order, Path: "$.data[3]", Old: "3", New: "1"}, true},
 		{"/api/projects", compare.Difference{Kind: compare.Order, Path: "$.data[3]", Old: "3", New: "1"}, false},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(01.05.2023)", New: "(05.2023)"}, true},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "01.01.2023.", New: "2023."}, true},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(02.05.2023)", New: "(05.2023)"}, false},
-		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.portfolio a", Old: `<a href="/person/1">`}, true},
-		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.web a", Old: `<a href="/person/1">`}, false},
-		{"/portfolio/spectrum", compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a>`}, true},
-		{"/portfolio/spectrum", compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a> Doe`}, false},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Germany.", New: "DE."}, true},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Bonn", New: "Köln"}, false},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "64b000000000000000000001,"}, true},
-		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: `<a href="/f.pdf"> <i class="ph ph-file-pdf"> </i> </a>`}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(01.05.2023)",
+			New: "(05.2023)"}, true},
+		{"/api/html",
+			compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "01.01.2023.", New: "2023."}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "(02.05.2023)",
+			New: "(05.2023)"}, false},
+		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.portfolio a",
+			Old: `<a href="/person/1">`}, true},
+		{"/api/activities", compare.Difference{Kind: compare.HTML, Path: "$.data[0].rendered.web a",
+			Old: `<a href="/person/1">`}, false},
+		{"/portfolio/spectrum",
+			compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a>`}, true},
+		{"/portfolio/spectrum",
+			compare.Difference{Kind: compare.HTML, Path: "$.data[0].activities[1].html", Old: `</a> Doe`}, false},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Germany.", New: "DE."},
+			true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Bonn", New: "Köln"},
+			false},
+		{"/api/html",
+			compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "64b000000000000000000001,"}, true},
+		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html",
+			Old: `<a href="/f.pdf"> <i class="ph ph-file-pdf"> </i> </a>`}, true},
 		{"/api/html", compare.Difference{Kind: compare.HTML, Path: "$.data[0].html", Old: "Doe"}, false},
 		{"/api/html", compare.Difference{Kind: compare.FieldMissing, Path: "$.data[0].link"}, false},
-		{"/lists/unit/{…}.json", compare.Difference{Kind: compare.FieldChanged, Path: "$.as_of", Old: "2026-11-28T00:56:48Z", New: "2026-11-28T01:56:48Z"}, true},
+		{"/lists/unit/{…}.json", compare.Difference{Kind: compare.FieldChanged, Path: "$.as_of",
+			Old: "2026-11-28T00:56:48Z", New: "2026-11-28T01:56:48Z"}, true},
 	} {
 		if got := rules.Accept(tt.endpoint, tt.d) != ""; got != tt.accepted {
 			t.Errorf("%s %+v: accepted %v", tt.endpoint, tt.d, got)
@@ -92,7 +106,8 @@ func TestAccept(t *testing.T) {
 		"- {reason: x, kind: a}\n- {b: ": "own.yaml: ",
 		"- {reason: x, kind: ordr}":      `own.yaml: rule 1: kind "ordr"`,
 	} {
-		if _, err := compare.ParseAccepted("own.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := compare.ParseAccepted("own.yaml", []byte(text)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -112,9 +127,11 @@ func TestReport(t *testing.T) {
 		c := compare.NewComparison(old, new, nil, 3)
 		for _, n := range order {
 			r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?n=%d", n)}
-			c.Add(t.Context(), r, [2]compare.Answer{answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second)}, [2]error{})
+			c.Add(t.Context(), r,
+				[2]compare.Answer{answer(n, time.Duration(n)*time.Millisecond), answer(n+1, time.Second)}, [2]error{})
 		}
-		c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/y"}, [2]compare.Answer{}, [2]error{nil, errors.New("refused")})
+		c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/y"}, [2]compare.Answer{},
+			[2]error{nil, errors.New("refused")})
 		r := c.Report()
 		r.Since, r.Until = time.Time{}, time.Time{}
 		return r
@@ -131,10 +148,12 @@ func TestReport(t *testing.T) {
 		t.Errorf("reports differ:\n%s\n%s", first, second)
 	}
 	r := report(up)
-	if e := r.Endpoints[0]; e.Asked != 1000 || e.Differ != 1000 || e.Old.P50 != 501 || e.Old.P99 != 991 || e.New.P50 != 1000 {
+	if e := r.Endpoints[0]; e.Asked != 1000 || e.Differ != 1000 || e.Old.P50 != 501 || e.Old.P99 != 991 ||
+		e.New.P50 != 1000 {
 		t.Errorf("endpoint %+v", e)
 	}
-	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences[0].Examples) != 3 || len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
+	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences[0].Examples) != 3 ||
+		len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
 		t.Errorf("report of %d bytes: %.2000s", len(first), first)
 	}
 	c := compare.NewComparison(old, new, nil, 3)
@@ -142,9 +161,13 @@ func TestReport(t *testing.T) {
 	for n := range 3000 {
 		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
 		c.Add(t.Context(), r, [2]compare.Answer{ok, {Status: 404}}, [2]error{})
-		c.Add(t.Context(), r, [2]compare.Answer{ok, {Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
+		c.Add(t.Context(), r, [2]compare.Answer{ok,
+			{Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
 	}
-	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1001 || !slices.ContainsFunc(r.Differences, func(g compare.Group) bool { return g.Endpoint == "others" && g.Answers > 2000 }) || r.Total.Asked != 6000 || r.Total.Old.P99 != 1 || r.Total.New.P99 != 2 {
+	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1001 ||
+		!slices.ContainsFunc(r.Differences,
+			func(g compare.Group) bool { return g.Endpoint == "others" && g.Answers > 2000 }) ||
+		r.Total.Asked != 6000 || r.Total.Old.P99 != 1 || r.Total.New.P99 != 2 {
 		t.Errorf("%d endpoints, %d groups, %+v", len(r.Endpoints), len(r.Differences), r.Total)
 	}
 }
@@ -204,7 +227,8 @@ func TestRunResumes(t *testing.T) {
 	if r, err = c.Run(t.Context(), targets(1000, func(int) {})); err != nil {
 		t.Fatal(err)
 	}
-	if r.Total.Asked != 1000 || r.Total.Failed != 0 || r.Total.Agree != 889 || r.Total.Differ != 111 || r.Total.Requests != 1000 || len(r.Differences) != 1 {
+	if r.Total.Asked != 1000 || r.Total.Failed != 0 || r.Total.Agree != 889 || r.Total.Differ != 111 ||
+		r.Total.Requests != 1000 || len(r.Differences) != 1 {
 		t.Errorf("total %+v, %d differences", r.Total, len(r.Differences))
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
@@ -248,7 +272,8 @@ func TestRunKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		run := func() *compare.Comparison {
 			answer := roundTrip(func(*http.Request) *http.Response {
-				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}
+				return &http.Response{StatusCode: 200, Header: http.Header{},
+					Body: io.NopCloser(strings.NewReader("{}"))}
 			})
 			old, oldErr := compare.NewSide("old", "http://old.example", compare.Keys{}, answer)
 			new, newErr := compare.NewSide("new", "http://new.example", compare.Keys{}, answer)
@@ -303,7 +328,8 @@ func TestRunStops(t *testing.T) {
 
 // TestTooLong: answers that are too long to be compared count as failed, and do not stop the others.
 func TestTooLong(t *testing.T) {
-	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`), answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
+	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`),
+		answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
 	old.Most, new.Most = 1000, 1000
 	r, err := compare.NewComparison(old, new, compare.OSIRIS(), 3).Run(t.Context(), targets(50, func(int) {}))
 	if err != nil || r.Stopped != "" {
@@ -316,7 +342,8 @@ func TestTooLong(t *testing.T) {
 
 // TestPage: the page has what servers sent as text, and no key.
 func TestPage(t *testing.T) {
-	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`), answering(`{"a":"<img src=x onerror=alert(2)>"}`))
+	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`),
+		answering(`{"a":"<img src=x onerror=alert(2)>"}`))
 	old.SetKeys(compare.Keys{API: "Geheim7"})
 	r, err := compare.NewComparison(old, new, nil, 3).Run(t.Context(), targets(1, func(int) {}))
 	if err != nil {
@@ -324,7 +351,8 @@ func TestPage(t *testing.T) {
 	}
 	page, err := r.HTML()
 	text := string(page)
-	if err != nil || strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Contains(text, "Geheim") {
+	if err != nil || strings.Contains(text, "<script") || strings.Contains(text, "<img") ||
+		strings.Contains(text, "Geheim") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if !strings.Contains(text, "&lt;script&gt; alert(1)") {

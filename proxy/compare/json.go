@@ -16,14 +16,15 @@ import (
 // value is a JSON value: a part of a body, which is not copied.
 type value []byte
 
-// UnmarshalJSON implements json.Unmarshaler. It may keep the text, because only decoded calls it, for values that stay.
+// UnmarshalJSON implements json.Unmarshaler. It may keep the text, because only decoded calls it, for values that
+// stay.
 func (v *value) UnmarshalJSON(text []byte) error {
 	*v = text
 	return nil
 }
 
-// documents returns the JSON documents of a body, or nil if it has something else. /api/projects?formatted has two. Of
-// too many it returns one more than can be compared.
+// documents returns the JSON documents of a body, or nil if it has something else. /api/projects?formatted has two.
+// Of too many it returns one more than can be compared.
 func documents(body []byte) (all []value) {
 	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' && body[0] != '[' {
 		return nil
@@ -41,8 +42,8 @@ func documents(body []byte) (all []value) {
 	return all
 }
 
-// json compares two values, of which one may be nil. It decodes one level at a time, and only where their bytes differ,
-// so that long lists take little more memory than their text. The order of members does not matter.
+// json compares two values, of which one may be nil. It decodes one level at a time, and only where their bytes
+// differ, so that long lists take little more memory than their text. The order of members does not matter.
 func (a *answers) json(path string, old, new value) {
 	if bytes.Equal(old, new) || !a.spend(path, 2*workToDecode+workToRead*(len(old)+len(new))) {
 		return
@@ -95,8 +96,8 @@ func (a *answers) members(path string, old, new map[string]value) {
 	}
 }
 
-// parts counts the elements of an array, or the members of an object, of which the text is known to be valid. Decoded,
-// each takes many times the memory of its text.
+// parts counts the elements of an array, or the members of an object, of which the text is known to be valid.
+// Decoded, each takes many times the memory of its text.
 func parts(text value) int {
 	n, depth := 1, 0
 	for i := 0; i < len(text); i++ {
@@ -126,7 +127,8 @@ func decoded[T any](text value) (v T) {
 	return v
 }
 
-// member returns the path of a member of an object. It shortens a long name, which the paths of all values below it have.
+// member returns the path of a member of an object. It shortens a long name, which the paths of all values below it
+// have.
 func member(path, name string) string {
 	if name = shorten(name); strings.ContainsAny(name, ".[]$\" ") || name == "" {
 		return path + "[" + strconv.Quote(name) + "]"
@@ -182,8 +184,8 @@ func (a *answers) identify(path string, array []value) (all []*row) {
 	return all
 }
 
-// pair makes twins of rows of two arrays that have the same key, in their order: a search returns a record several times
-// if it unwinds an array. It leaves out rows without a key.
+// pair makes twins of rows of two arrays that have the same key, in their order: a search returns a record several
+// times if it unwinds an array. It leaves out rows without a key.
 func pair(was, is []*row, key func(*row) string) {
 	waiting := map[string][]*row{}
 	for _, r := range is {
@@ -213,7 +215,8 @@ func canonical(text value) string {
 	return string(spelled)
 }
 
-// keyOf returns a short text for a value, which values of the same meaning share; long ones only if their text is equal.
+// keyOf returns a short text for a value, which values of the same meaning share; long ones only if their text is
+// equal.
 func keyOf(text value) string {
 	spelled := string(text[:min(len(text), mostSpelled)])
 	if len(text) <= mostSpelled {
@@ -258,8 +261,8 @@ func (a *answers) rows(path string, old, new []value) {
 	}
 }
 
-// markMoved marks rows of the old array so that the others have one order. Where the orders part, it takes the row that
-// is farther away in the other array.
+// markMoved marks rows of the old array so that the others have one order. Where the orders part, it takes the row
+// that is farther away in the other array.
 func markMoved(was, is []*row) {
 	for i, j := 0, 0; i < len(was); {
 		switch o := was[i]; {

@@ -87,11 +87,12 @@ func (e *Endpoint) count(outcome string, answers [2]Answer) {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// keep keeps a difference as an example. If there are too many, the first in a fixed order stay, so that a report does
-// not depend on the order of answers. Reports share the examples, so that keep changes a copy.
+// keep keeps a difference as an example. If there are too many, the first in a fixed order stay, so that a report
+// does not depend on the order of answers. Reports share the examples, so that keep changes a copy.
 func (g *Group) keep(r Request, d Difference, most int) {
 	at, _ := slices.BinarySearchFunc(g.Examples, r.Target, func(x Difference, target string) int {
-		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1) // behind those of the same answer
+		// behind those of the same answer
+		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1)
 	})
 	if at < most {
 		x := Difference{r.Target, d.Kind, shorten(d.Path), shorten(d.Row), shorten(d.Old), shorten(d.New)}

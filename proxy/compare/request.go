@@ -34,8 +34,9 @@ const (
 // mostURL is the longest URL that is sent, in bytes.
 const mostURL = 64 << 10
 
-// Request returns the request for a URL that a server at the address of the old side logged: its path and query, whatever
-// host it names, without parameters that may be secrets: the keys of the sides, and what names such as apikey and token have.
+// Request returns the request for a URL that a server at the address of the old side logged: its path and query,
+// whatever host it names, without parameters that may be secrets: the keys of the sides, and what names such as
+// apikey and token have.
 func (c *Comparison) Request(method, logged string) (r Request, err error) {
 	var secrets auth.Redactor
 	for _, s := range []*Side{c.old, c.new} {
@@ -50,7 +51,8 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 		return r, ErrURL
 	}
 	u, err := url.Parse(odd.ReplaceAllStringFunc(logged, url.PathEscape))
-	if err != nil || u.Opaque != "" || u.Path != "" && u.Path[0] != '/' || strings.HasPrefix(logged, "//") || secrets.Path(u.Path) != u.Path {
+	if err != nil || u.Opaque != "" || u.Path != "" && u.Path[0] != '/' || strings.HasPrefix(logged, "//") ||
+		secrets.Path(u.Path) != u.Path {
 		return r, ErrURL
 	}
 	target := c.old.below(u.EscapedPath())
@@ -88,8 +90,8 @@ var odd = regexp.MustCompile(`[^!-~]|["'\\<>^` + "`" + `{|}]`)
 // Hash identifies a request.
 func (r Request) Hash() uint64 { return xxhash.Sum64String(r.Method + " " + r.Target) }
 
-// Endpoint returns the endpoint of a request, as the report groups by it: its fixed parts of the path, {…} for others, and the
-// suffix of a format.
+// Endpoint returns the endpoint of a request, as the report groups by it: its fixed parts of the path, {…} for
+// others, and the suffix of a format.
 func (r Request) Endpoint() string {
 	part := place.FindStringSubmatch(r.Target) // matches everything
 	if part[2] != "" {
@@ -99,4 +101,5 @@ func (r Request) Endpoint() string {
 }
 
 // place matches a target's fixed parts, others, and suffix.
-var place = regexp.MustCompile(`^(/items|/api/search/[^/?]*?|/[^/?]+/[^/?]+?|/[^/?]*?)(/[^?]+?)?(\.[a-z][a-z0-9]{0,7}(?:\.json)?)?/?(?:\?|$)`)
+var place = regexp.MustCompile(
+	`^(/items|/api/search/[^/?]*?|/[^/?]+/[^/?]+?|/[^/?]*?)(/[^?]+?)?(\.[a-z][a-z0-9]{0,7}(?:\.json)?)?/?(?:\?|$)`)

@@ -21,8 +21,8 @@ const (
 )
 
 // Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
-// background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one pair of
-// them at a time, within bounds, and rests beside live requests.
+// background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one
+// pair of them at a time, within bounds, and rests beside live requests.
 type Shadow struct {
 	both     *Comparison
 	share    float64
@@ -46,7 +46,8 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 	both.pause = fair.Rest()
 	s := &Shadow{both: both, share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
-			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, differ, failed or dropped."}, []string{"outcome"})}
+			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, " +
+				"differ, failed or dropped."}, []string{"outcome"})}
 	reg.MustRegister(s.outcomes)
 	for _, outcome := range []string{"agree", "purpose", "differ", "failed", "dropped"} {
 		s.outcomes.WithLabelValues(outcome) // so that each label exists from the start
@@ -65,7 +66,8 @@ func (s *Shadow) SetKeys(k Keys) {
 // one of the same second.
 func (s *Shadow) Offer(method string, target []byte, status int) {
 	switch {
-	case rand.Float64() >= s.share, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+	case rand.Float64() >= s.share, status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status == http.StatusTooManyRequests:
 		return
 	case !bytes.HasPrefix(target, []byte("/api/")) && !bytes.HasPrefix(target, []byte("/portfolio/")):
 		return

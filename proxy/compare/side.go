@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// UserAgent is the user agent of the requests. A Shadow ignores such requests, so that two servers do not compare each
-// other's for ever.
+// UserAgent is the user agent of the requests. A Shadow ignores such requests, so that two servers do not compare
+// each other's for ever.
 const UserAgent = "vitrine-compare"
 
 // Keys are the API keys of a side. Empty ones are not sent.
@@ -37,8 +37,10 @@ type Side struct {
 // NewSide returns the side at an address, which may have a path. If transport is nil, it uses the network.
 func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Side, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery+u.Fragment != "" {
-		return nil, fmt.Errorf("%s: want a web address such as https://osiris.example.org, without user and query", name)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery+u.Fragment != "" {
+		return nil, fmt.Errorf("%s: want a web address such as https://osiris.example.org, without user and query",
+			name)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	if transport == nil {
@@ -47,7 +49,8 @@ func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Sid
 		transport = network
 	}
 	s := &Side{Name: name, Most: 64 << 20, base: u}
-	s.client = http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.client = http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.SetKeys(keys)
 	return s, nil
 }
@@ -122,11 +125,12 @@ var (
 	errSlow    = errors.New("no whole answer within a minute")
 )
 
-// cleaned returns a body without the side's keys. It replaces addresses of the side itself by paths, as written in text
-// and in PHP's JSON.
+// cleaned returns a body without the side's keys. It replaces addresses of the side itself by paths, as written in
+// text and in PHP's JSON.
 func (s *Side) cleaned(body []byte) []byte {
 	base, keys := s.base.String(), s.keys.Load()
-	for own, instead := range map[string]string{base: "", strings.ReplaceAll(base, "/", `\/`): "", keys.API: hidden, keys.Portfolio: hidden} {
+	for own, instead := range map[string]string{base: "", strings.ReplaceAll(base, "/", `\/`): "", keys.API: hidden,
+		keys.Portfolio: hidden} {
 		if own != "" && bytes.Contains(body, []byte(own)) {
 			body = bytes.ReplaceAll(body, []byte(own), []byte(instead))
 		}
@@ -137,7 +141,8 @@ func (s *Side) cleaned(body []byte) []byte {
 // envelope returns the status in the envelope of a JSON answer, or that of the answer.
 func (a Answer) envelope() int {
 	var e struct{ Status int }
-	if a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body[:min(len(a.Body), 64)]), []byte("{")) && len(a.Body) < 16<<10 {
+	if a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body[:min(len(a.Body), 64)]), []byte("{")) &&
+		len(a.Body) < 16<<10 {
 		_ = json.Unmarshal(a.Body, &e) // ignore the error: other answers have no envelope
 	}
 	if e.Status >= 400 && e.Status < 600 {

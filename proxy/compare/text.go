@@ -181,8 +181,8 @@ func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) 
 	}
 }
 
-// resume returns the numbers of tokens after which two texts agree again, and at how many places it has compared them: no
-// more than half of lookahead for each token that it passes.
+// resume returns the numbers of tokens after which two texts agree again, and at how many places it has compared
+// them: no more than half of lookahead for each token that it passes.
 func resume(old, new []token) (toOld, toNew, places int) {
 	for d := 1; d <= min(lookahead, len(old)+len(new)); d++ {
 		for i := max(0, d-len(new)); i <= min(d, len(old)); i++ {

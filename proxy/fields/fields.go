@@ -1,5 +1,5 @@
-// Package fields finds settings that name fields which no record has. Such a setting is valid, since a record may come
-// that has the field; but more often its name is misspelt, and a list is empty or shows too much.
+// Package fields finds settings that name fields which no record has. Such a setting is valid, since a record may
+// come that has the field; but more often its name is misspelt, and a list is empty or shows too much.
 package fields
 
 import (
@@ -105,7 +105,8 @@ func (c *Checker) record(era int, use Use, hint string) {
 		return
 	}
 	if c.missing[key] != hint {
-		c.Log.Warn("a setting names what no record has", "setting", use.Setting, "field", use.Path, "value", use.Value,
+		c.Log.Warn("a setting names what no record has", "setting", use.Setting, "field", use.Path, "value",
+			use.Value,
 			"hint", hint)
 	}
 	if c.missing == nil {

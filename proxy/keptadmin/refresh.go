@@ -31,9 +31,9 @@ type KeyResult struct {
 }
 
 // Refresh fetches the kept answers of a path again, with all parameters, or if nothing is kept the one without
-// parameters. A path that ends with /* stands for all paths below it, of which only kept answers are fetched. With drop
-// it removes them instead. The status is 502 if an answer cannot be fetched: then the old one stays. keys are the
-// answers that the path stands for.
+// parameters. A path that ends with /* stands for all paths below it, of which only kept answers are fetched. With
+// drop it removes them instead. The status is 502 if an answer cannot be fetched: then the old one stays. keys are
+// the answers that the path stands for.
 func Refresh(
 	ctx context.Context, k *kept.Keeper, target string, drop bool,
 ) (done RefreshResult, keys []string, err error) {
@@ -129,8 +129,8 @@ func (done *RefreshResult) renew(ctx context.Context, keeper *kept.Keeper, keys 
 	}
 }
 
-// causeOf returns why a key could not be fetched, as its rule knows it, or else the reason for sending the old answer.
-// Failures of other rules have nothing to do with the key.
+// causeOf returns why a key could not be fetched, as its rule knows it, or else the reason for sending the old
+// answer. Failures of other rules have nothing to do with the key.
 func causeOf(keeper *kept.Keeper, rule *kept.Rule, key, reason string) string {
 	for _, status := range keeper.Status() {
 		if cause, ok := strings.CutPrefix(status.Failed, key+": "); ok && status.Rule == rule {

@@ -17,8 +17,8 @@ var errNoMemory = errors.New("too little memory is left for the body of the requ
 // bodyMemory is the memory that is acquired for the body of a request, in bytes.
 type bodyMemory int64
 
-// acquire acquires memory for the body of a request, most of which has not arrived: the server makes room for all of it
-// before it reads. Bodies that arrive with their headers need none. It reports whether enough was free.
+// acquire acquires memory for the body of a request, most of which has not arrived: the server makes room for all of
+// it before it reads. Bodies that arrive with their headers need none. It reports whether enough was free.
 func (m *bodyMemory) acquire(header []byte, o Options) bool {
 	n := bodyLength(header, int64(o.BodyBytes))
 	if n <= smallBody {
@@ -39,8 +39,8 @@ func (m *bodyMemory) release(to Memory) {
 	*m = 0
 }
 
-// bodyLength returns the length of the body that a header announces, or most, the longest that the server reads, if it
-// announces none. A long header is no longer there, and announces none.
+// bodyLength returns the length of the body that a header announces, or most, the longest that the server reads, if
+// it announces none. A long header is no longer there, and announces none.
 func bodyLength(header []byte, most int64) int64 {
 	for line := range bytes.Lines(header) {
 		name, value, _ := bytes.Cut(line, []byte{':'})

@@ -18,8 +18,8 @@ import (
 // headBytes is how much memory an idle connection holds for reading; most requests fit in it.
 const headBytes = 2 << 10
 
-// stalledBytes estimates the memory that a connection holds, beside its response and its request, while its client does
-// not read: the server's buffers and the goroutine.
+// stalledBytes estimates the memory that a connection holds, beside its response and its request, while its client
+// does not read: the server's buffers and the goroutine.
 const stalledBytes = 48 << 10
 
 // Conn is a connection that waits for requests in little memory. The server's buffer has room for the longest URL; if
@@ -143,7 +143,8 @@ func (c *Conn) gather() {
 			c.end = len(c.head)
 			return
 		default:
-			if !begun && len(c.head) > 0 && string(c.head) != "\r" { // from now on the client has Options.Read to finish the header
+			if !begun && len(c.head) > 0 && string(c.head) != "\r" {
+				// from now on the client has Options.Read to finish the header
 				begun, c.readBy = true, time.Now().Add(c.listener.options.Read)
 				if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 					c.failed = errNoHTTP
@@ -211,8 +212,8 @@ func (c *Conn) Sent() bool { return c.sent.Load() }
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
-// Begin must be called with each request before the response is sent. Bytes sent earlier can only be 100 Continue, and
-// do not count as sent.
+// Begin must be called with each request before the response is sent. Bytes sent earlier can only be 100 Continue,
+// and do not count as sent.
 func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 	c.Request = request
 	c.sent.Store(false)
@@ -221,8 +222,8 @@ func (c *Conn) Begin(request *fasthttp.RequestCtx) {
 // Reservation is memory that counts as in flight until Release, such as a *result.Answer.
 type Reservation interface{ Release() }
 
-// Hit is what a response was made from. Again returns the body, and the reservation for sending it, if the same request
-// would now get it with the same header; the ages in it may be a second old.
+// Hit is what a response was made from. Again returns the body, and the reservation for sending it, if the same
+// request would now get it with the same header; the ages in it may be a second old.
 type Hit interface {
 	Again() (body []byte, reservation Reservation, ok bool)
 }
@@ -230,8 +231,8 @@ type Hit interface {
 // HitKey is the user value under which a handler leaves the Hit of a request with Conn.Repeats.
 type HitKey struct{}
 
-// SetReservation releases the reservation of the last response, and next when the connection waits for another request
-// or ends. next may be nil.
+// SetReservation releases the reservation of the last response, and next when the connection waits for another
+// request or ends. next may be nil.
 func (c *Conn) SetReservation(next Reservation) {
 	if c.reservation != nil {
 		c.reservation.Release()

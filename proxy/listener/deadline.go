@@ -2,9 +2,9 @@ package listener
 
 import "time"
 
-// deadline is the deadline of the network connection. Setting it costs time in each request, so a connection keeps its
-// deadline if the next would be only a little later. The HTTP server has no time limits of its own, because it would
-// read the clock for each.
+// deadline is the deadline of the network connection. Setting it costs time in each request, so a connection keeps
+// its deadline if the next would be only a little later. The HTTP server has no time limits of its own, because it
+// would read the clock for each.
 type deadline struct {
 	at    time.Time
 	slack time.Duration

@@ -24,17 +24,22 @@ import (
 // 5xx.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
-		"", "limit=1&offset=2", "limit=-1", "full=1&limit=2", "columns[]=authors.user&columns=web,print", "aggregate=authors.user",
+		"", "limit=1&offset=2", "limit=-1", "full=1&limit=2", "columns[]=authors.user&columns=web,print",
+		"aggregate=authors.user",
 		`json={"year":{"$gte":2020},"$or":[{"type":"x"},{"title":{"$regex":"^a","$options":"i"}}]}`,
-		"filter[year][$gte]=2020&filter[$or][0][type]=x", "filter[type][$in][]=a&filter[_id][$oid]=64a000000000000000000001",
-		"filter[a][$elemMatch][$gte]=1&filter[a][$not][$all][]=x", "filter[%00]=1&columns[]=%ff", "spectrum=Soil", "spectrum[]=x",
-		"page=my-activities&user=bob", "page=portal&path=//x", "path=https://example.org/%22", "type=publication&json={", "&&=&a[=]&[]=1",
+		"filter[year][$gte]=2020&filter[$or][0][type]=x",
+		"filter[type][$in][]=a&filter[_id][$oid]=64a000000000000000000001",
+		"filter[a][$elemMatch][$gte]=1&filter[a][$not][$all][]=x", "filter[%00]=1&columns[]=%ff", "spectrum=Soil",
+		"spectrum[]=x",
+		"page=my-activities&user=bob", "page=portal&path=//x", "path=https://example.org/%22",
+		"type=publication&json={", "&&=&a[=]&[]=1",
 	} {
 		f.Add(seed)
 	}
 	s := proxytest.Open(f, proxytest.Institute(f), proxytest.Options(f))
 	f.Fuzz(func(t *testing.T, query string) {
-		for _, path := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/spectrum-activities"} {
+		for _, path := range []string{"/api/activities", "/api/html", "/api/all-activities",
+			"/api/spectrum-activities"} {
 			req := httptest.NewRequest(http.MethodGet, path, nil)
 			req.URL.RawQuery = proxytest.OnTheWire(query)
 			req.RequestURI = req.URL.RequestURI()
@@ -55,16 +60,27 @@ func FuzzConnection(f *testing.F) {
 			f.Add([]byte(seed.request))
 		}
 	}
-	f.Add([]byte(health + "GET /api/activities?limit=2&%61pikey=x% HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nX-API-Key: KEY\r\n\r\n"))
-	f.Add([]byte("HEAD /api/all-activities?page=portal HTTP/1.1\r\nHost: x\r\nCookie: vitrine_session=a.b.c\r\nReferer: http://x/\r\nX-Request-Id: KEY\r\n\r\n"))
-	f.Add([]byte("GET /api/users/a%2fb HTTP/1.0\r\nAuthorization: Bearer a.b.c\r\nOrigin: http://x\r\nIf-None-Match: *\r\n\r\n"))
+	f.Add(
+		[]byte(health +
+			"GET /api/activities?limit=2&%61pikey=x% HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nX-API-Key: " +
+			"KEY\r\n\r\n"))
+	f.Add(
+		[]byte(
+			"HEAD /api/all-activities?page=portal HTTP/1.1\r\nHost: x\r\nCookie: vitrine_session=a.b.c\r\nReferer: " +
+				"http://x/\r\nX-Request-Id: KEY\r\n\r\n"))
+	f.Add(
+		[]byte(
+			"GET /api/users/a%2fb HTTP/1.0\r\nAuthorization: Bearer a.b.c\r\nOrigin: http://x\r\nIf-None-Match: " +
+				"*\r\n\r\n"))
 	var log proxytest.LockedBuffer
 	o := proxytest.Options(f)
 	o.Logger, o.AccessLog = slog.New(slog.NewJSONHandler(&log, nil)), true
-	o.Auth = auth.Options{APIKey: "KEY", Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
+	o.Auth = auth.Options{APIKey: "KEY",
+		Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
 	o.CORS = proxy.CORSOptions{Origins: []string{"http://x"}}
 	o.Limits.Rate, o.Limits.KeyFailures = 1<<30, 1<<30
-	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s")) // a socket file, because the system would run out of ports
+	// a socket file, because the system would run out of ports
+	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s"))
 	if err != nil {
 		f.Fatal(err)
 	}

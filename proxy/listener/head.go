@@ -14,9 +14,9 @@ import (
 // CheckHead reads the raw header.
 //
 // It also refuses fields after the body, and takes them out of the header, in which the HTTP server finds them under
-// their names: a proxy in front may pass them on as the client wrote them, although it sets or deletes the same fields
-// before the body (RFC 9110: 6.5.1). A field of the header that has the name of one of them goes, too, because the HTTP
-// server does not tell them apart.
+// their names: a proxy in front may pass them on as the client wrote them, although it sets or deletes the same
+// fields before the body (RFC 9110: 6.5.1). A field of the header that has the name of one of them goes, too, because
+// the HTTP server does not tell them apart.
 func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	found, reason := readHead(h.RawHeaders())
 	trails := false

@@ -29,11 +29,14 @@ func TestCheckHead(t *testing.T) {
 		{"a host with a path", "GET / HTTP/1.1\r\nHost: x/y\r\n", "names no host", true},
 		{"a host with a blank", "GET / HTTP/1.1\r\nHost: x y\r\n", "names no host", true},
 		{"another protocol", "GET / HTTP/1.2\r\nHost: x\r\n", "protocol", true},
-		{"two lengths", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\ncontent-length: 3\r\n", "length twice", true},
-		{"a length and a coding", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n", "length twice", true},
+		{"two lengths", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\ncontent-length: 3\r\n", "length twice",
+			true},
+		{"a length and a coding", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+			"length twice", true},
 		{"another coding", "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n", "transfer coding", true},
 		{"chunks in HTTP/1.0", "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", "transfer coding", true},
-		{"two Authorizations", "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nauthorization: b\r\n", "Authorization twice", true},
+		{"two Authorizations", "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nauthorization: b\r\n",
+			"Authorization twice", true},
 		{"a blank in a name", "GET / HTTP/1.1\r\nHost: x\r\nX A: b\r\n", "name", true},
 		{"a byte beyond ASCII in a name", "GET / HTTP/1.1\r\nHost: x\r\nX\xc3\xbc: b\r\n", "name", true},
 		{"no name", "GET / HTTP/1.1\r\nHost: x\r\n: b\r\n", "no name", true},
@@ -47,7 +50,8 @@ func TestCheckHead(t *testing.T) {
 	}
 	// byServer are the heads that fasthttp refuses before we check them.
 	byServer := []string{
-		"no host", "two hosts", "two lengths", "another coding", "chunks in HTTP/1.0", "a byte beyond ASCII in a name",
+		"no host", "two hosts", "two lengths", "another coding", "chunks in HTTP/1.0",
+		"a byte beyond ASCII in a name",
 		"no name", "a bare CR", "a zero byte",
 	}
 	for _, tt := range tests {

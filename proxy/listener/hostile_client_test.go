@@ -40,7 +40,8 @@ func (m *manual) pass(d time.Duration) {
 // behind is a site behind a proxy: in tests of a handler the peer is 0.0.0.0.
 func behind(t testing.TB, o proxy.Options) *proxytest.Site {
 	t.Helper()
-	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32"), netip.MustParsePrefix("10.0.0.0/8")}}
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32"), netip.MustParsePrefix("10.0.0.0/8")}}
 	return proxytest.Open(t, proxytest.Institute(t), o)
 }
 
@@ -104,10 +105,13 @@ func TestWhoIsLimited(t *testing.T) {
 		{"one address", []string{"192.0.2.1"}, []string{"192.0.2.1"}, true},
 		{"one address, with ports", []string{"192.0.2.1:1000"}, []string{"192.0.2.1:2000"}, true},
 		{"one address, mapped", []string{"192.0.2.1"}, []string{"::ffff:192.0.2.1"}, true},
-		{"one address, with different client headers", []string{"1.1.1.1, 192.0.2.1"}, []string{"2.2.2.2, 192.0.2.1"}, true},
-		{"the client speaks as a proxy", []string{"1.1.1.1, 10.0.0.1, 192.0.2.1"}, []string{"2.2.2.2, 10.0.0.2, 192.0.2.1"}, true},
+		{"one address, with different client headers", []string{"1.1.1.1, 192.0.2.1"}, []string{"2.2.2.2, 192.0.2.1"},
+			true},
+		{"the client speaks as a proxy", []string{"1.1.1.1, 10.0.0.1, 192.0.2.1"},
+			[]string{"2.2.2.2, 10.0.0.2, 192.0.2.1"}, true},
 		{"through two proxies", []string{"192.0.2.1, 10.0.0.1"}, []string{"192.0.2.2, 10.0.0.1"}, false},
-		{"through two proxies, with different client headers", []string{"1.1.1.1, 192.0.2.1, 10.0.0.1"}, []string{"2.2.2.2, 192.0.2.1, 10.0.0.1"}, true},
+		{"through two proxies, with different client headers", []string{"1.1.1.1, 192.0.2.1, 10.0.0.1"},
+			[]string{"2.2.2.2, 192.0.2.1, 10.0.0.1"}, true},
 		{"lines of their own", []string{"1.1.1.1", "192.0.2.1"}, []string{"2.2.2.2", "192.0.2.1"}, true},
 		{"no address at the end", []string{"1.1.1.1, unknown"}, []string{"2.2.2.2, _hidden"}, true},
 		{"an IPv6 network", []string{"2001:db8::1"}, []string{"2001:db8::ffff:2"}, true},
@@ -138,7 +142,8 @@ func TestWhoIsLimited(t *testing.T) {
 	t.Run("the peer is no proxy", func(t *testing.T) {
 		o := proxytest.Options(t)
 		o.Limits.Rate = 1
-		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
 		s := proxytest.Open(t, proxytest.Institute(t), o)
 		s.Get("/api/html", "X-Forwarded-For", "192.0.2.1")
 		if got := s.Get("/api/html", "X-Forwarded-For", "192.0.2.2").StatusCode; got != 429 {
@@ -211,10 +216,11 @@ func TestKeyGuessing(t *testing.T) {
 		}
 	}
 	for name, res := range map[string]proxytest.Response{
-		"a wrong key":           from(attacker, "/api/html?apikey=Guess6"),
-		"under another path":    from(attacker, "/api/events?apikey=Guess7"),
-		"with another address":  from("8.8.8.8, "+attacker, "/api/html?apikey=Guess8"),
-		"beside a session":      from(attacker, "/api/html?apikey=Guess9", "Authorization", "Bearer "+proxytest.Token(t, "ada", o.Auth.Session.Secret)),
+		"a wrong key":          from(attacker, "/api/html?apikey=Guess6"),
+		"under another path":   from(attacker, "/api/events?apikey=Guess7"),
+		"with another address": from("8.8.8.8, "+attacker, "/api/html?apikey=Guess8"),
+		"beside a session": from(attacker, "/api/html?apikey=Guess9", "Authorization",
+			"Bearer "+proxytest.Token(t, "ada", o.Auth.Session.Secret)),
 		"the portfolio's is no": from(attacker, "/api/html?apikey=Portfolio"),
 	} {
 		if e := res.Envelope(t); e.Status != 429 || res.Header.Get("Retry-After") != "12" || !res.Close {
@@ -225,8 +231,9 @@ func TestKeyGuessing(t *testing.T) {
 		res  proxytest.Response
 		want int
 	}{
-		"no key":                 {from(attacker, "/api/html"), 403},
-		"a session":              {from(attacker, "/api/html", "Authorization", "Bearer "+proxytest.Token(t, "ada", o.Auth.Session.Secret)), 200},
+		"no key": {from(attacker, "/api/html"), 403},
+		"a session": {from(attacker, "/api/html", "Authorization",
+			"Bearer "+proxytest.Token(t, "ada", o.Auth.Session.Secret)), 200},
 		"what needs none":        {from(attacker, "/healthz"), 200},
 		"the right one":          {from(attacker, "/api/html?apikey=Right"), 200},
 		"the right header":       {from(attacker, "/api/html?apikey=Guess", "X-API-Key", "Right"), 200},
@@ -247,7 +254,8 @@ func TestKeyGuessing(t *testing.T) {
 	if text := log.Taken(); strings.Contains(text, "Guess") || strings.Contains(text, "Right") {
 		t.Errorf("keys in the log:\n%s", text)
 	}
-	if text := s.Admin(http.MethodGet, "/metrics").Body; bytes.Contains(text, []byte("Guess")) || bytes.Contains(text, []byte("Right")) {
+	if text := s.Admin(http.MethodGet, "/metrics").Body; bytes.Contains(text, []byte("Guess")) ||
+		bytes.Contains(text, []byte("Right")) {
 		t.Error("keys in the metrics")
 	}
 }

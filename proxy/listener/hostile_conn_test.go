@@ -175,7 +175,8 @@ func TestSteadyReader(t *testing.T) {
 		}
 		defer res.Body.Close()
 		read, err := proxytest.Steadily(res.Body, 256<<10, limit/30) // about sixty pieces
-		if took := time.Since(began); !errors.Is(err, io.EOF) || read != res.ContentLength || read < 10<<20 || took < limit {
+		if took := time.Since(began); !errors.Is(err, io.EOF) || read != res.ContentLength || read < 10<<20 ||
+			took < limit {
 			return fmt.Errorf("read %d of %d bytes in %v of %v: %w", read, res.ContentLength, took, limit, err)
 		}
 		return nil
@@ -245,7 +246,8 @@ func TestConnectionLimits(t *testing.T) {
 		}
 		res := l.Read(bufio.NewReader(l.Dial()))
 		if e := res.Envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
-			t.Errorf("fourth connection, at most three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+			t.Errorf("fourth connection, at most three: %d, Retry-After %q", res.StatusCode,
+				res.Header.Get("Retry-After"))
 		}
 		if n := l.Metric("vitrine_connections_refused_total"); n != 1 {
 			t.Errorf("%d refused", n)
@@ -284,19 +286,22 @@ func TestConnectionLimits(t *testing.T) {
 				t.Errorf("a client with one connection: %d", res.StatusCode)
 			}
 		}
-		if evicted, refused := l.Metric("vitrine_connections_evicted_total"), l.Metric("vitrine_connections_refused_total"); evicted != 3 || refused != 0 {
+		if evicted, refused := l.Metric("vitrine_connections_evicted_total"), l.Metric(
+			"vitrine_connections_refused_total"); evicted != 3 || refused != 0 {
 			t.Errorf("%d evicted, %d refused", evicted, refused)
 		}
 	})
 	// Connections whose client stops in the middle of a request make room, too.
 	for name, request := range map[string]string{
-		"with a body not sent":    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n",
+		"with a body not sent": "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: " +
+			"100-continue\r\n\r\n",
 		"with an answer not read": "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := proxytest.Options(t)
 			o.Limits.Concurrency, o.Limits.Read, o.Limits.Write = 3, time.Hour, time.Minute
-			l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Many(t, 2000), o), proxytest.Narrow{Listener: proxytest.Listen(t)})
+			l := proxytest.ServeOn(t, proxytest.Open(t, proxytest.Many(t, 2000), o),
+				proxytest.Narrow{Listener: proxytest.Listen(t)})
 			for range o.Limits.Concurrency {
 				conn := l.Narrowly()
 				l.Write(conn, request)
@@ -315,7 +320,8 @@ func TestConnectionLimits(t *testing.T) {
 	t.Run("not of a trusted proxy", func(t *testing.T) {
 		o := proxytest.Options(t)
 		o.Limits.ClientConnections = 1
-		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For",
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
 		for range 3 {
 			conn := l.Dial()
@@ -360,7 +366,8 @@ func TestPipelining(t *testing.T) {
 	var text strings.Builder
 	const all = 50
 	for i := range all {
-		fmt.Fprintf(&text, "GET /api/activities?limit=1&offset=%d%s HTTP/1.1\r\nHost: x\r\nX-Request-Id: r%d\r\n\r\n", i, strings.Repeat("&limit=x", i%2), i)
+		fmt.Fprintf(&text, "GET /api/activities?limit=1&offset=%d%s HTTP/1.1\r\nHost: x\r\nX-Request-Id: r%d\r\n\r\n",
+			i, strings.Repeat("&limit=x", i%2), i)
 	}
 	for _, cut := range []int{text.Len(), 1000, 7, 1} {
 		t.Run(fmt.Sprint(cut, " bytes at a time"), func(t *testing.T) {
@@ -381,7 +388,8 @@ func TestPipelining(t *testing.T) {
 			r := bufio.NewReader(conn)
 			for i := range all {
 				res := l.Read(r)
-				if id, want := res.Header.Get("X-Request-Id"), fmt.Sprint("r", i); id != want || res.StatusCode != 200+200*(i%2) {
+				if id, want := res.Header.Get("X-Request-Id"), fmt.Sprint("r", i); id != want ||
+					res.StatusCode != 200+200*(i%2) {
 					t.Fatalf("answer %d: id %s, status %d: %s", i, id, res.StatusCode, res.Body)
 				}
 			}

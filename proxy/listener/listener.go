@@ -60,8 +60,8 @@ type Options struct {
 
 	Busy   []byte                      // the response to a connection beyond the limits
 	Client func(net.Addr) netip.Prefix // the client of a connection; zero if MaxPerClient does not apply
-	// Shortcut answers a request before the server parses its header, or returns false: the server then answers it. An
-	// error ends the connection.
+	// Shortcut answers a request before the server parses its header, or returns false: the server then answers it.
+	// An error ends the connection.
 	Shortcut func(c *Conn, header []byte) (answered bool, err error)
 	InFlight Memory
 	// BodyBytes is the longest body of a request that the server reads.
@@ -76,7 +76,8 @@ type Options struct {
 func New(ln net.Listener, o Options) *Listener {
 	limit := connectionsWithin(o.MaxConns, openFiles())
 	if limit < o.MaxConns {
-		o.Logger.Warn("the limit on open files reduces the limit on connections", "connections", limit, "wanted", o.MaxConns)
+		o.Logger.Warn("the limit on open files reduces the limit on connections", "connections", limit, "wanted",
+			o.MaxConns)
 	}
 	o.MaxConns = limit
 	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
@@ -126,8 +127,8 @@ func (l *Listener) Accept() (*Conn, error) {
 			return c, nil
 		}
 		l.options.Refused.Inc()
-		// Write does not block: the buffer of a new connection has room for these few bytes. A process that is stopped
-		// before Write must still be in time.
+		// Write does not block: the buffer of a new connection has room for these few bytes. A process that is
+		// stopped before Write must still be in time.
 		_ = raw.SetWriteDeadline(time.Now().Add(time.Minute))
 		_, _ = raw.Write(l.options.Busy)
 		_ = raw.Close()
@@ -140,7 +141,8 @@ func temporary(err error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// admit counts a connection, or returns nil if there are too many. At MaxConns it closes idle connections to make room.
+// admit counts a connection, or returns nil if there are too many. At MaxConns it closes idle connections to make
+// room.
 func (l *Listener) admit(raw net.Conn) *Conn {
 	c := &Conn{Conn: raw, listener: l, client: l.options.Client(raw.RemoteAddr())}
 	l.mu.Lock()
@@ -162,10 +164,10 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 	return c
 }
 
-// evictLocked closes connections that are idle or wait for their client in the middle of a request, and reports whether
-// there were any. It begins with the client that has the most connections, and with the connection that has waited
-// longest; connections of proxies come last. It closes a hundredth of the limit at a time, because it visits every
-// connection.
+// evictLocked closes connections that are idle or wait for their client in the middle of a request, and reports
+// whether there were any. It begins with the client that has the most connections, and with the connection that has
+// waited longest; connections of proxies come last. It closes a hundredth of the limit at a time, because it visits
+// every connection.
 func (l *Listener) evictLocked() bool {
 	type candidate struct {
 		conn  *Conn
@@ -181,7 +183,8 @@ func (l *Listener) evictLocked() bool {
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(l.perClient[b.conn.client], l.perClient[a.conn.client]), cmp.Compare(a.since, b.since))
+		return cmp.Or(cmp.Compare(l.perClient[b.conn.client], l.perClient[a.conn.client]),
+			cmp.Compare(a.since, b.since))
 	})
 	found := false
 	for _, c := range idle[:min(len(idle), max(l.options.MaxConns/100, 1))] {

@@ -201,9 +201,11 @@ func TestOneHeadAtATime(t *testing.T) {
 		{"a long one", []string{long[:100], long[100:], first}, []string{long, first}, false},
 		{"a line feed alone first", []string{"\n" + first}, []string{"\x00"}, true},
 		{"a line feed alone after an empty line", []string{"\r\n\n" + first}, []string{"\x00"}, true},
-		{"a line feed alone in a head", []string{"GET / HTTP/1.1\nHost: x\r\n\r\n"}, []string{"GET / HTTP/1.1\n"}, true},
+		{"a line feed alone in a head", []string{"GET / HTTP/1.1\nHost: x\r\n\r\n"}, []string{"GET / HTTP/1.1\n"},
+			true},
 		{"another protocol", []string{"\x16\x03\x01"}, []string{"\x16\x03\x01"}, true},
-		{"too long a head", []string{"GET /" + strings.Repeat("x", 8<<10)}, []string{"GET /" + strings.Repeat("x", 4<<10-5)}, false},
+		{"too long a head", []string{"GET /" + strings.Repeat("x", 8<<10)},
+			[]string{"GET /" + strings.Repeat("x", 4<<10-5)}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,11 +36,13 @@ func (r *recorder) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 // waits for the next request (Read), and writes a response that is longer than its buffer in two
 // pieces (Join).
 func TestServer(t *testing.T) {
-	const bodyless, body = "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+	const bodyless, body = "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
 	long := strings.Repeat("x", 4<<10)
-	server := fasthttp.Server{ReduceMemoryUsage: true, WriteBufferSize: 2 << 10, Handler: func(c *fasthttp.RequestCtx) {
-		c.Response.SetBodyRaw([]byte(long))
-	}}
+	server := fasthttp.Server{ReduceMemoryUsage: true, WriteBufferSize: 2 << 10,
+		Handler: func(c *fasthttp.RequestCtx) {
+			c.Response.SetBodyRaw([]byte(long))
+		}}
 	var parts []io.Reader
 	for _, request := range []string{bodyless, body, bodyless} {
 		parts = append(parts, strings.NewReader(request[:1]), strings.NewReader(request[1:]))

@@ -19,8 +19,8 @@ func openFiles() uint64 {
 
 // minUnsent and maxUnsent are how much of a response the system buffers before it sends it. By default it would take
 // megabytes for each client that does not read, memory that the process does not see but its container counts. The
-// system takes maxUnsent of a client that has read some of a long response, until it stops, because each time that the
-// system takes more wakes the goroutine: with minUnsent that is a third of the processor time of the response.
+// system takes maxUnsent of a client that has read some of a long response, until it stops, because each time that
+// the system takes more wakes the goroutine: with minUnsent that is a third of the processor time of the response.
 const minUnsent, maxUnsent = 128 << 10, 2 << 20
 
 // openSocket bounds the unsent data that the system buffers, which does not slow a distant reader.

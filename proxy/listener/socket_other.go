@@ -14,8 +14,8 @@ const minUnsent, maxUnsent = 128 << 10, 0
 
 func (c *Conn) limitUnsent(int) {}
 
-// Gone returns false, because this system does not tell whether the client has closed the connection. Work ends at its
-// limits instead.
+// Gone returns false, because this system does not tell whether the client has closed the connection. Work ends at
+// its limits instead.
 func (c *Conn) Gone() bool { return false }
 
 // writeInTurn is not called on this system.

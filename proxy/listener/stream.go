@@ -16,7 +16,8 @@ type Stream struct {
 	last bool // Conn.SendLast sends it, not the HTTP server
 }
 
-// SetStream makes a stream of size bytes, or -1 if that is not known, the body of a response. It is closed after it is sent.
+// SetStream makes a stream of size bytes, or -1 if that is not known, the body of a response. It is closed after it
+// is sent.
 func SetStream(c *fasthttp.RequestCtx, body io.ReadCloser, size int) {
 	c.SetBodyStream(&Stream{body: body}, size)
 }
@@ -53,8 +54,8 @@ func (s *Stream) Close() error {
 	return s.body.Close()
 }
 
-// Finish must be called with each request when its response is ready. HTTP/1.0 has no chunks: a stream of unknown length
-// follows the response without any frame, and ends with the connection.
+// Finish must be called with each request when its response is ready. HTTP/1.0 has no chunks: a stream of unknown
+// length follows the response without any frame, and ends with the connection.
 func (c *Conn) Finish(request *fasthttp.RequestCtx) {
 	s, ok := request.Response.BodyStream().(*Stream)
 	if !ok || request.Request.Header.IsHTTP11() || request.Response.Header.ContentLength() >= 0 {
@@ -69,8 +70,9 @@ func (c *Conn) Finish(request *fasthttp.RequestCtx) {
 	request.Response.Header.SetContentLength(-2) // none, and the connection closes
 }
 
-// SendLast sends the stream that follows the last response, if there is one, unless the connection has failed with err. A
-// connection whose stream breaks off is reset, because otherwise the client would take what it has for the whole.
+// SendLast sends the stream that follows the last response, if there is one, unless the connection has failed with
+// err. A connection whose stream breaks off is reset, because otherwise the client would take what it has for the
+// whole.
 func (c *Conn) SendLast(err error) error {
 	if c.last == nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ErrGone is the cause of a context that ended because the client closed its connection before the response was ready.
+// ErrGone is the cause of a context that ended because the client closed its connection before the response was
+// ready.
 var ErrGone = errors.New("the client has gone")
 
 // gonePoll is how often to check a connection while its client waits; most responses are ready before.
@@ -15,8 +16,8 @@ const gonePoll = 50 * time.Millisecond
 
 // Watch returns a context that ends with ErrGone when the client closes the connection, if the system can detect it.
 // Call the returned function, which also ends the context, when the response is ready: a pending check would wake a
-// processor for nothing. After the first byte of a response Watch stops checking, because then writing fails; a client
-// that has only stopped sending gets the whole response.
+// processor for nothing. After the first byte of a response Watch stops checking, because then writing fails; a
+// client that has only stopped sending gets the whole response.
 func (c *Conn) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer

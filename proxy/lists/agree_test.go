@@ -16,8 +16,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// faces have, for each format, the ids or citation keys of its entries in their order. Those of pages and fragments are
-// ids in groups, if the request has groups.
+// faces have, for each format, the ids or citation keys of its entries in their order. Those of pages and fragments
+// are ids in groups, if the request has groups.
 var faces = []struct {
 	suffix string
 	keys   bool // citation keys instead of ids
@@ -68,8 +68,10 @@ func newAgreement(t *testing.T) *agreement {
 	a.values = map[string][]string{
 		params.IDs:  append(idsOf(whole)[:40], "nix", "hide-1", "hide-4", "shown-1", `a\.\.b`),
 		params.Year: {"2020..", "..2015", "2018..2022", "last1", "last3", "last99", "missing", "1901..1907", "2023"},
-		params.Unit: {"XyzzyquaUnit"}, params.Person: {"xyzzyquauser", "0000-0009-3666-8279"}, params.Type: {"review", "nix"},
-		params.Words: {"moths", "owls+in", "10.5555/hins.2024.1007", "2023", "xyzzyqua", "nothing+has+this", "P%C3%B3%C5%82cie%C5%84"},
+		params.Unit: {"XyzzyquaUnit"}, params.Person: {"xyzzyquauser", "0000-0009-3666-8279"},
+		params.Type: {"review", "nix"},
+		params.Words: {"moths", "owls+in", "10.5555/hins.2024.1007", "2023", "xyzzyqua", "nothing+has+this",
+			"P%C3%B3%C5%82cie%C5%84"},
 	}
 	for _, name := range params.Filters() {
 		for _, v := range whole.Facets[name] {
@@ -106,7 +108,8 @@ func (a *agreement) question() (query, group string) {
 	add(0.15, params.Words, 1, a.values[params.Words]...)
 	add(0.1, params.IDs, 8, a.values[params.IDs]...)
 	add(0.1, params.Exclude, 3, a.values[params.IDs]...)
-	add(0.5, params.Sort, 1, "year", "-year", "title", "-title", "type", "-type", "author", "-author", "added", "-added")
+	add(0.5, params.Sort, 1, "year", "-year", "title", "-title", "type", "-type", "author", "-author", "added",
+		"-added")
 	if add(0.5, params.Limit, 1, "1", "2", "7", "30") {
 		add(0.5, params.Page, 1, "1", "2", "3")
 	} else {
@@ -169,18 +172,21 @@ func (a *agreement) formats(list, query, group string) {
 		}
 	}
 	if grouped.Count != plain.Count {
-		a.T.Errorf("seed %d: %s?%s has %d records in groups by %s, want %d", a.seed, list, query, grouped.Count, group, plain.Count)
+		a.T.Errorf("seed %d: %s?%s has %d records in groups by %s, want %d", a.seed, list, query, grouped.Count,
+			group, plain.Count)
 	}
 }
 
-// counts compares the counts of a list and its facets with the records on its pages and under other filters. It returns
-// the count.
+// counts compares the counts of a list and its facets with the records on its pages and under other filters. It
+// returns the count.
 func (a *agreement) counts(list, query string) int {
 	l := getList(a.Site, list+".json?facets=type,oa&"+query)
 	whole := idsOf(getList(a.Site, list+".json?limit=500&"+without(query, params.Page, params.Limit)))
 	from := min((l.Page-1)*l.Limit, len(whole))
-	if want := whole[from:min(from+l.Limit, len(whole))]; !slices.Equal(idsOf(l), want) && len(want)+len(l.Items) > 0 || len(whole) != min(l.Count, 500) || l.Pages != max((l.Count+l.Limit-1)/l.Limit, 1) {
-		a.T.Errorf("seed %d: page %d of %d of %s?%s has %v, want %v of %d", a.seed, l.Page, l.Pages, list, query, idsOf(l), want, l.Count)
+	if want := whole[from:min(from+l.Limit, len(whole))]; !slices.Equal(idsOf(l), want) && len(want)+
+		len(l.Items) > 0 || len(whole) != min(l.Count, 500) || l.Pages != max((l.Count+l.Limit-1)/l.Limit, 1) {
+		a.T.Errorf("seed %d: page %d of %d of %s?%s has %v, want %v of %d", a.seed, l.Page, l.Pages, list, query,
+			idsOf(l), want, l.Count)
 	}
 	for name, values := range l.Facets {
 		for _, v := range values[:min(3, len(values))] {
@@ -196,7 +202,8 @@ func (a *agreement) counts(list, query string) int {
 	name := params.Filters()[a.r.IntN(len(params.Filters()))]
 	value := name + "=" + a.values[name][a.r.IntN(len(a.values[name]))]
 	rest := list + ".json?" + without(query, name, params.Not(name))
-	with, others, n := getList(a.Site, rest+"&"+value).Count, getList(a.Site, rest+"&not."+value).Count, getList(a.Site, rest).Count
+	with, others, n := getList(a.Site, rest+"&"+value).Count, getList(a.Site,
+		rest+"&not."+value).Count, getList(a.Site, rest).Count
 	if with+others != n {
 		a.T.Errorf("seed %d: of %d records of %s %d are with %s and %d without", a.seed, n, rest, with, value, others)
 	}
@@ -205,8 +212,8 @@ func (a *agreement) counts(list, query string) int {
 
 // TestFormatsAgree: for any combination of parameters all formats have the same records in the same order, pages and
 // facets count them, a filter and its opposite divide them, and nothing hidden appears. A view in the store gives the
-// same answers as one in memory. VITRINE_TEST_COMBINATIONS says how many combinations to try at least: it goes on until
-// a quarter of as many had records, because what few or no records have in common shows little.
+// same answers as one in memory. VITRINE_TEST_COMBINATIONS says how many combinations to try at least: it goes on
+// until a quarter of as many had records, because what few or no records have in common shows little.
 func TestFormatsAgree(t *testing.T) {
 	combinations, stored := 200, 50
 	if testing.Short() {
@@ -217,7 +224,8 @@ func TestFormatsAgree(t *testing.T) {
 	}
 	a, filled, answers := newAgreement(t), 0, map[string]string{}
 	lists := []string{
-		"/lists/activities", "/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH", "/lists/unit/HINS",
+		"/lists/activities", "/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH",
+		"/lists/unit/HINS",
 		"/lists/person/ekoyyild", "/lists/project/NIGHT-LIBRARY", "/lists/topic/T90015",
 	}
 	for n := 0; (n < combinations || filled < combinations/4) && !t.Failed(); n++ {
@@ -245,8 +253,8 @@ func TestFormatsAgree(t *testing.T) {
 	}})
 }
 
-// dividedLists returns lists in each grouping and order, and with choices in which facets are counted. A store divides,
-// sorts and counts them by other queries than memory.
+// dividedLists returns lists in each grouping and order, and with choices in which facets are counted. A store
+// divides, sorts and counts them by other queries than memory.
 func dividedLists() (targets []string) {
 	groups := []string{
 		"none", "year", "type", "subtype", "unit", "person", "project", "keyword", "year,type", "type,year",

@@ -79,7 +79,8 @@ func (a *answer) counting() {
 }
 
 // name sets the title and the canonical path. The title of a list about a subject comes from the mark of a public
-// record that names the subject, in the list's own view or another one. Without such a record the list does not exist.
+// record that names the subject, in the list's own view or another one. Without such a record the list does not
+// exist.
 func (a *answer) name(ctx context.Context) (err error) {
 	lang := a.query.Text(params.Lang)
 	switch {
@@ -125,8 +126,8 @@ func (a *answer) name(ctx context.Context) (err error) {
 	return nil
 }
 
-// has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views rarely
-// have the same id, and the answer does not depend on the others.
+// has is Lists.has in the snapshots of the answer. For an item that is the one of its view: records of two views
+// rarely have the same id, and the answer does not depend on the others.
 func (a *answer) has(ctx context.Context, ids ...string) (bool, error) {
 	if a.isItem() {
 		row, err := a.snap.First(ctx, filter.And(a.lists.public, selection.IDs(ids...)))
@@ -265,14 +266,16 @@ func (a *answer) canonicalURL() string {
 	return address(a.links.Base+a.canonical, a.asked.Merge().Entries())
 }
 
-// memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its mark.
+// memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its
+// mark.
 func (a *answer) memberOf(row bson.Raw) []page.Link {
 	lang := a.query.Text(params.Lang)
 	all := []page.Link{{Href: a.links.Base + "/lists/" + a.def.View, Label: texts.In(lang).T(a.def.View)}}
 	for _, s := range subjects {
 		for one := range mark.Entries(mark.Of(row), s.name+"s") {
 			if id := raw.StringField(one, "id"); segment(id) != "" {
-				all = append(all, page.Link{Href: a.links.toList(s.name, id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+				all = append(all,
+					page.Link{Href: a.links.toList(s.name, id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}
 		}
 	}

@@ -31,11 +31,14 @@ func hasNames(citation string) bool { return strings.Contains(citation, "&nbsp;"
 // so do others that ask for persons. Feeds and exports stay plain.
 func TestOwnName(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = append(o.Lists.Named, lists.Definition{Slug: "papers", View: "activities", Group: []string{"year", "type"}, Style: "print"})
+	o.Lists.Named = append(o.Lists.Named,
+		lists.Definition{Slug: "papers", View: "activities", Group: []string{"year", "type"}, Style: "print"})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	for _, query := range []string{
-		"person/nkerzenr?type=publication", "person/nkerzenr?type=publication&style=print&lang=de", "person/0000-0009-3666-8279?type=publication&group=year,type",
-		"person/nkerzenr?type=publication&group=person&authors=1", "papers?person=nkerzenr,hschatte&type=publication", "activities?person=0000-0009-3666-8279&type=publication",
+		"person/nkerzenr?type=publication", "person/nkerzenr?type=publication&style=print&lang=de",
+		"person/0000-0009-3666-8279?type=publication&group=year,type",
+		"person/nkerzenr?type=publication&group=person&authors=1", "papers?person=nkerzenr,hschatte&type=publication",
+		"activities?person=0000-0009-3666-8279&type=publication",
 	} {
 		path, args, _ := strings.Cut(query, "?")
 		l := getList(s, "/lists/"+path+".json?limit=200&"+args)
@@ -61,21 +64,24 @@ func TestOwnName(t *testing.T) {
 		}
 		for _, target := range []string{path + ".html?limit=200&" + args, path + "?limit=200&" + args} {
 			body := string(s.Get("/lists/"+target, "Accept", "text/html").Body)
-			if items, marks := strings.Count(body, "<article "), len(marked.FindAllString(body, -1)); items < l.Count || marks < items/2 {
+			if items, marks := strings.Count(body,
+				"<article "), len(marked.FindAllString(body, -1)); items < l.Count || marks < items/2 {
 				t.Errorf("%s has %d marks in %d items", target, marks, items)
 			}
 		}
 	}
-	for _, target := range []string{"/lists/person/nkerzenr.atom", "/lists/person/nkerzenr.feed.json", "/lists/person/nkerzenr.csv", "/lists/unit/MOTH.html", "/lists/unit/MOTH"} {
-		if res := s.Get(target, "Accept", "text/html"); res.StatusCode != http.StatusOK || strings.Contains(string(res.Body), "vl-mark") {
+	for _, target := range []string{"/lists/person/nkerzenr.atom", "/lists/person/nkerzenr.feed.json",
+		"/lists/person/nkerzenr.csv", "/lists/unit/MOTH.html", "/lists/unit/MOTH"} {
+		if res := s.Get(target, "Accept", "text/html"); res.StatusCode != http.StatusOK ||
+			strings.Contains(string(res.Body), "vl-mark") {
 			t.Errorf("%s: %s, or a marked person", target, res.Status)
 		}
 	}
 }
 
 // TestAuthors: authors=3 leaves the first three persons of a citation in view and those of the list, and folds the
-// others behind a text that counts them, in the language of the list. Without it 20 are in view. A list has 50 names at
-// most, or as many as are asked for, and an item has all. Feeds leave out those that would be folded.
+// others behind a text that counts them, in the language of the list. Without it 20 are in view. A list has 50 names
+// at most, or as many as are asked for, and an item has all. Feeds leave out those that would be folded.
 func TestAuthors(t *testing.T) {
 	var team []names.Person
 	var stored bson.A
@@ -90,8 +96,13 @@ func TestAuthors(t *testing.T) {
 			return docs
 		}
 		many, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: "many"}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"}, {Key: "year", Value: 2026}, {Key: "title", Value: "All of us"}, {Key: "authors", Value: stored},
-			{Key: "rendered", Value: bson.D{{Key: "web", Value: "<a href='/activities/view/many'>All of us</a><br><small>" + string(form.Append(nil, team)) + " <i>J</i> (2026)</small>"}, {Key: "print", Value: string(form.Append(nil, team[:12])) + " et al. (2026) All of us."}}},
+			{Key: "_id", Value: "many"}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+			{Key: "year", Value: 2026}, {Key: "title", Value: "All of us"}, {Key: "authors", Value: stored},
+			{Key: "rendered",
+				Value: bson.D{{Key: "web",
+					Value: "<a href='/activities/view/many'>All of us</a><br><small>" +
+						string(form.Append(nil, team)) + " <i>J</i> (2026)</small>"},
+					{Key: "print", Value: string(form.Append(nil, team[:12])) + " et al. (2026) All of us."}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +124,12 @@ func TestAuthors(t *testing.T) {
 		{"/items/many", 20, 250, "and 230 more"},
 		{"/items/many.html?authors=1", 1, 250, "and 249 more"},
 	} {
-		body := strings.NewReplacer(`\"`, `"`, "&nbsp;", " ").Replace(string(s.Get(tt.target, "Accept", map[bool]string{true: "application/json", false: "text/html"}[strings.Contains(tt.target, ".json")]).Body))
+		body := strings.NewReplacer(`\"`, `"`, "&nbsp;",
+			" ").
+			Replace(
+				string(s.Get(tt.target, "Accept",
+					map[bool]string{true: "application/json",
+						false: "text/html"}[strings.Contains(tt.target, ".json")]).Body))
 		if i := strings.Index(body, `"authors":`); i >= 0 {
 			body = body[:i]
 		}
@@ -123,17 +139,20 @@ func TestAuthors(t *testing.T) {
 		if shown != tt.shown || all != tt.all {
 			t.Errorf("%s shows %d of %d persons, want %d of %d", tt.target, shown, all, tt.shown, tt.all)
 		}
-		if label := unfolds.FindString(citation); !strings.HasSuffix(label, tt.more+"</label>") && tt.more+label != "" {
+		if label := unfolds.FindString(citation); !strings.HasSuffix(label, tt.more+"</label>") &&
+			tt.more+label != "" {
 			t.Errorf("%s unfolds with %s, want %s", tt.target, label, tt.more)
 		}
 	}
-	if page := string(s.Get("/items/many", "Accept", "text/html").Body); strings.Count(page, "<li><bdi>") != 250 || !strings.Contains(page, "<details><summary>and 230 more people</summary>") {
+	if page := string(s.Get("/items/many", "Accept", "text/html").Body); strings.Count(page, "<li><bdi>") != 250 ||
+		!strings.Contains(page, "<details><summary>and 230 more people</summary>") {
 		t.Error("the page of an item does not fold its people")
 	}
 	if items := getList(s, "/lists/activities.json?ids=many").Items; len(items[0].Authors) != 250 {
 		t.Errorf("the item has %d authors", len(items[0].Authors))
 	}
-	for _, target := range []string{".atom?ids=many", ".rss?ids=many", ".feed.json?ids=many", ".feed.json?ids=many&style=print"} {
+	for _, target := range []string{".atom?ids=many", ".rss?ids=many", ".feed.json?ids=many",
+		".feed.json?ids=many&style=print"} {
 		feed := strings.ReplaceAll(string(s.Get("/lists/activities"+target).Body), "&nbsp;", " ")
 		feed = strings.ReplaceAll(html.UnescapeString(feed), "&nbsp;", " ")
 		citation := markup.Text(regexp.MustCompile(`Person0, A\. B\..*?\(2026\)`).FindString(feed))
@@ -142,7 +161,8 @@ func TestAuthors(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"0", "101", "all", "1,2", "-1", "03x"} {
-		if res := s.Get("/lists/activities?authors=" + bad); res.StatusCode != http.StatusBadRequest || !strings.HasPrefix(res.Envelope(t).Msg, "authors: ") {
+		if res := s.Get("/lists/activities?authors=" + bad); res.StatusCode != http.StatusBadRequest ||
+			!strings.HasPrefix(res.Envelope(t).Msg, "authors: ") {
 			t.Errorf("authors=%s: %s %s", bad, res.Status, res.Body)
 		}
 	}
@@ -155,7 +175,8 @@ func TestListsInGroups(t *testing.T) {
 	papers := getList(s, "/lists/person/nkerzenr.json?type=publication&group=year&authors=3&limit=200")
 	folded := 0
 	for i, it := range papers.Items {
-		if it.Type != "publication" || it.Groups[0].Label != fmt.Sprint(*it.Year) || i > 0 && *it.Year > *papers.Items[i-1].Year {
+		if it.Type != "publication" || it.Groups[0].Label != fmt.Sprint(*it.Year) ||
+			i > 0 && *it.Year > *papers.Items[i-1].Year {
 			t.Errorf("item %d of type %s is in %v", i, it.Type, it.Groups)
 		}
 		if strings.Contains(it.HTML, "vl-others") {
@@ -189,13 +210,18 @@ func TestListsInGroups(t *testing.T) {
 		}
 	}
 	// one list in two languages
-	english, german := string(s.Get("/lists/unit/MOTH.html?group=year&authors=1&lang=en").Body), string(s.Get("/lists/unit/MOTH.html?group=year&authors=1&lang=de").Body)
+	english, german := string(s.Get("/lists/unit/MOTH.html?group=year&authors=1&lang=en").Body), string(
+		s.Get("/lists/unit/MOTH.html?group=year&authors=1&lang=de").Body)
 	items := regexp.MustCompile(`data-id="[^"]*"`)
-	if !slices.Equal(items.FindAllString(english, -1), items.FindAllString(german, -1)) || !strings.Contains(english, " entries") || !strings.Contains(german, " Einträge") || !strings.Contains(german, `lang="de"><input type="checkbox" aria-label="und `) {
+	if !slices.Equal(items.FindAllString(english, -1), items.FindAllString(german, -1)) ||
+		!strings.Contains(english, " entries") || !strings.Contains(german, " Einträge") ||
+		!strings.Contains(german, `lang="de"><input type="checkbox" aria-label="und `) {
 		t.Error("the list in two languages has different entries, or the texts of one language")
 	}
-	ids, deeper := regexp.MustCompile(` id="([^"]*)"`), string(s.Get("/lists/unit/MOTH.html?group=year&authors=1&h=3").Body)
-	if all := ids.FindAllString(english+german+deeper, -1); len(all) != len(slices.Compact(slices.Sorted(slices.Values(all)))) {
+	ids, deeper := regexp.MustCompile(` id="([^"]*)"`), string(
+		s.Get("/lists/unit/MOTH.html?group=year&authors=1&h=3").Body)
+	if all := ids.FindAllString(english+german+deeper, -1); len(all) !=
+		len(slices.Compact(slices.Sorted(slices.Values(all)))) {
 		t.Error("both in a page share an id")
 	}
 }

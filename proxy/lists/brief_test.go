@@ -106,7 +106,8 @@ func TestCrowdsInLists(t *testing.T) {
 	}
 }
 
-// TestOwnNameInCrowd: the list of a person shows the own name in a crowd, as one of 50, and what is left out around it.
+// TestOwnNameInCrowd: the list of a person shows the own name in a crowd, as one of 50, and what is left out around
+// it.
 func TestOwnNameInCrowd(t *testing.T) {
 	s := proxytest.OpenLists(t, withActivities(t, crowd("many", 3000)))
 	own := `, Crowd48,&nbsp;A. B. … </span><span class="vl-gap"> … </span>` +
@@ -128,7 +129,8 @@ func TestHugeEntries(t *testing.T) {
 	var keywords, editors bson.A
 	for i := range 10_000 {
 		keywords = append(keywords, fmt.Sprintf("word %d", i))
-		editors = append(editors, bson.D{{Key: "first", Value: "Ada"}, {Key: "last", Value: fmt.Sprintf("Crowd%d", i)}})
+		editors = append(editors,
+			bson.D{{Key: "first", Value: "Ada"}, {Key: "last", Value: fmt.Sprintf("Crowd%d", i)}})
 	}
 	huge := bson.D{
 		{Key: "_id", Value: "huge"}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},

@@ -33,9 +33,9 @@ var namedRecords = map[string][]string{
 	},
 }
 
-// TestListsByName: the path with the name of a subject in place of its id, or with the id in another case, leads to the
-// list of the id, in the same format and with the same parameters, unless several have the name or no public record is
-// about the subject.
+// TestListsByName: the path with the name of a subject in place of its id, or with the id in another case, leads to
+// the list of the id, in the same format and with the same parameters, unless several have the name or no public
+// record is about the subject.
 func TestListsByName(t *testing.T) { inBoth(t, testListsByName) }
 
 func testListsByName(t *testing.T) {

@@ -102,7 +102,8 @@ func (l *Lists) compare(
 	ctx context.Context, snap *view.Snapshot, lists []Difference, was, will mark.Rule, enabled bool,
 ) error {
 	name := snap.Meta().View
-	selected, err := snap.Whole().Select(ctx, filter.All()) // whole, because a rule may test a field that callers do not see
+	// whole, because a rule may test a field that callers do not see
+	selected, err := snap.Whole().Select(ctx, filter.All())
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,8 @@ func deciding(view string, row bson.Raw, rule mark.Rule, own *filter.Filter) str
 	whole := rule.Of(view)
 	for _, n := range whole.Conditions() {
 		because := refusing(n, row)
-		if from := whole.Origin(n); osiris.FromPortal(from) && len(because) > 0 { // the value says which of OSIRIS's settings
+		if from := whole.Origin(n); osiris.FromPortal(from) && len(because) > 0 {
+			// the value says which of OSIRIS's settings
 			_, values := filter.Values(filter.Has(because[0]).Root(), row)
 			because = []string{because[0] + " " + cmp.Or(strings.Join(values, ", "), "missing") + " (" + from + ")"}
 		}

@@ -10,8 +10,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestDividedBeyondBounds: a view in the store gives the answers of one in memory, too, if a list has more combinations
-// of values than are counted, or parts with more entries than are read together.
+// TestDividedBeyondBounds: a view in the store gives the answers of one in memory, too, if a list has more
+// combinations of values than are counted, or parts with more entries than are read together.
 func TestDividedBeyondBounds(t *testing.T) {
 	proxytest.WholeOnly(t)
 	for name, c := range map[string]struct {
@@ -59,7 +59,8 @@ func TestDividedBeyondBounds(t *testing.T) {
 						switch collection {
 						case "persons":
 							docs = append(docs, proxytest.Parse(t, fmt.Sprintf(
-								`{"_id":"made-%d","username":"user%d","first":"A","last":"Name%d","is_active":true}`, i, i, i))...)
+								`{"_id":"made-%d","username":"user%d","first":"A","last":"Name%d","is_active":true}`,
+								i, i, i))...)
 						case "projects":
 							docs = append(docs, proxytest.Parse(t, fmt.Sprintf(
 								`{"_id":"made-%d","name":"P%d","title":"Project %d","status":"approved","public":true}`, i, i, i))...)

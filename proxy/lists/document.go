@@ -49,7 +49,8 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		return nil, err
 	}
 	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
-	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title)) // without what the element leaves out: ids begin with it
+	// without what the element leaves out: ids begin with it
+	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title))
 	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
 	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merge()))
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
@@ -58,13 +59,16 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			Head:    head,
 			Notes:   a.notes(),
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
-			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages, Limit: a.query.Number(params.Limit),
-			Q: a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),
+			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages,
+			Limit: a.query.Number(params.Limit),
+			Q:     a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),
 			Sort: a.query.Text(params.Sort), Turns: a.turns(),
 			Searched: len(a.query.Both(params.Words)) > 0, Chosen: len(a.query.Order()) > 0,
 		},
-		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(), files: map[string]string{},
-		self: link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation, links: a.links,
+		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(),
+		files: map[string]string{},
+		self:  link{a.url(a.format.suffix, a.asked), "self", a.format.media}, generation: meta.Generation,
+		links:      a.links,
 		linkedData: a.query.Flag(params.JSONLD),
 	}
 	for _, f := range formats {

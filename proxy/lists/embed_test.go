@@ -12,7 +12,8 @@ import (
 )
 
 // discovery matches the link by which programs find how to embed a page.
-var discovery = regexp.MustCompile(`<link rel="alternate" type="application/json\+oembed" title="[^"]+" href="https://data\.example([^"]*)">`)
+var discovery = regexp.MustCompile(
+	`<link rel="alternate" type="application/json\+oembed" title="[^"]+" href="https://data\.example([^"]*)">`)
 
 // TestEmbeddedPage: with embed=1 a page has its list or item and a pager that stays in the frame, and nothing around
 // them. Search engines get the address of the whole page.
@@ -30,7 +31,8 @@ func TestEmbeddedPage(t *testing.T) {
 		if got, want := strings.Count(bare, "<article "), strings.Count(whole, "<article "); got != want || got == 0 {
 			t.Errorf("%s: %d items, want %d", path, got, want)
 		}
-		for _, want := range []string{`<base target="_top">`, `<link rel="canonical" href="https://data.example` + path + `">`} {
+		for _, want := range []string{`<base target="_top">`,
+			`<link rel="canonical" href="https://data.example` + path + `">`} {
 			if !strings.Contains(bare, want) {
 				t.Errorf("%s lacks %s", path, want)
 			}
@@ -39,7 +41,9 @@ func TestEmbeddedPage(t *testing.T) {
 			t.Errorf("%s: the whole page is made for a frame", path)
 		}
 	}
-	if page := string(s.Get("/lists/activities?embed=1&theme=dark").Body); !regexp.MustCompile(`href="https://data.example/lists/activities\?page=2&amp;embed=1&amp;theme=dark" rel="next" target="_self"`).MatchString(page) {
+	if page := string(s.Get("/lists/activities?embed=1&theme=dark").Body); !regexp.MustCompile(
+		`href="https://data.example/lists/activities\?page=2&amp;embed=1&amp;theme=dark" rel="next" target="_self"`).
+		MatchString(page) {
 		t.Error("the pager leaves the frame")
 	}
 }
@@ -54,12 +58,14 @@ func TestUntitled(t *testing.T) {
 	if want = strings.ReplaceAll(want, "&amp;h=6", "&amp;h=6&amp;title=0"); bare != want {
 		t.Errorf("%.700s\nwant %.700s", bare, want)
 	}
-	for _, level := range []string{`<h6 aria-level="7" class="vl-group"`, `<h6 aria-level="8" class="vl-group vl-inner"`} {
+	for _, level := range []string{`<h6 aria-level="7" class="vl-group"`,
+		`<h6 aria-level="8" class="vl-group vl-inner"`} {
 		if !strings.Contains(bare, level) {
 			t.Errorf("no %s", level)
 		}
 	}
-	for path, status := range map[string]int{"/lists/activities.html?title=no": 400, "/lists/activities?title=0": 200, "/lists/activities.bib?title=0": 200} {
+	for path, status := range map[string]int{"/lists/activities.html?title=no": 400, "/lists/activities?title=0": 200,
+		"/lists/activities.bib?title=0": 200} {
 		if got := s.Get(path).StatusCode; got != status {
 			t.Errorf("%s: %d", path, got)
 		}

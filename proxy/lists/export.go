@@ -25,7 +25,8 @@ import (
 )
 
 // export returns the body with entries between head and tail. Each goroutine calls writer for a function of its own.
-func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string, writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
+func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string,
+	writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, entries, writer)
 	body.RowMemory = a.rows.Memory()
@@ -76,7 +77,8 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 		if d.Name == rules.ViewActivities {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person,
 				mark.Project, mark.Topic, mark.Keyword, mark.OA, mark.About)
-			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
+			d.Fragments = append(d.Fragments,
+				index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
 		d.WordRules = "words/5 " + mapping.Fingerprint
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
@@ -98,12 +100,13 @@ func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte
 	}
 }
 
-// After each preparedEntries entries of an answer preparedRows rows of its view are prepared, so that the first entries
-// need not wait for all.
+// After each preparedEntries entries of an answer preparedRows rows of its view are prepared, so that the first
+// entries need not wait for all.
 const preparedEntries, preparedRows = 256, 1024
 
 // preparing yields entries, and meanwhile prepares a fragment of the table's rows.
-func preparing(table *index.Table, fragment string, entries response.Rows[selection.Entry]) response.Rows[selection.Entry] {
+func preparing(table *index.Table, fragment string,
+	entries response.Rows[selection.Entry]) response.Rows[selection.Entry] {
 	return func(ctx context.Context) iter.Seq2[selection.Entry, error] {
 		return func(yield func(selection.Entry, error) bool) {
 			n := 0
@@ -174,7 +177,8 @@ func appendSchema(dst []byte, it *cite.Item, l Links) []byte {
 // listHead returns the beginning of an ItemList, safe inside a script element.
 func listHead(title string, count int) string {
 	name := strings.ReplaceAll(string(ejson.AppendString(nil, title)), "<", `\u003c`)
-	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
+	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(count) +
+		`,"itemListElement":[`
 }
 
 func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
@@ -204,7 +208,8 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 			codes, dois := noticesOf(it)
 			return appendRow(dst, []string{
 				it.ID, it.Key, it.kind, it.subkind,
-				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
+				it.year, it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text,
+				it.Container,
 				it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, it.page,
 				units, orcids, entries(e.Doc(), "projects", "id"), strings.Join(it.Keywords, "; "), it.OA,
 				cmp.Or(it.Number, it.EID), it.Status, names(it.Supervisors), codes, dois,
@@ -239,8 +244,8 @@ func names(all []cite.Person) string {
 	return strings.Join(texts, "; ")
 }
 
-// csvRow returns a function that appends rows in valid UTF-8, with an apostrophe before a cell that a spreadsheet would
-// compute.
+// csvRow returns a function that appends rows in valid UTF-8, with an apostrophe before a cell that a spreadsheet
+// would compute.
 func csvRow() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
 	w := csv.NewWriter(&row)
@@ -249,7 +254,8 @@ func csvRow() func(dst []byte, cells []string) []byte {
 		for i, cell := range cells {
 			cell = strings.ToValidUTF8(cell, "\uFFFD")
 			cells[i] = cell
-			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+			if first, _ := utf8.DecodeRuneInString(cell); cell != "" &&
+				strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 				cells[i] = "'" + cell
 			}
 		}

@@ -16,12 +16,15 @@ import (
 // TestExtent: citations for the web have volume, issue and pages once, whatever their template.
 func TestExtent(t *testing.T) {
 	tests := []struct{ fields, web, want string }{
-		{`"volume": 12, "issue": 3, "pages": "45-67"`, "Plugh <i>Lamps & Co</i> (2021)", "Plugh <i>Lamps & Co</i> 12(3), 45–67 (2021)"},
-		{`"volume": 12, "pages": "e45"`, "Plugh <i>Lamps & Co</i> (2021)</small>", "Plugh <i>Lamps & Co</i> 12, e45 (2021)</small>"},
+		{`"volume": 12, "issue": 3, "pages": "45-67"`, "Plugh <i>Lamps & Co</i> (2021)",
+			"Plugh <i>Lamps & Co</i> 12(3), 45–67 (2021)"},
+		{`"volume": 12, "pages": "e45"`, "Plugh <i>Lamps & Co</i> (2021)</small>",
+			"Plugh <i>Lamps & Co</i> 12, e45 (2021)</small>"},
 		{`"issue": "<3>"`, "Plugh <i>Lamps & Co</i>", "Plugh <i>Lamps & Co, (&lt;3&gt;)</i>"},
 		{`"pages": "1-2"`, "<p>Plugh, Lamps &amp; Co.</p>", "<p>Plugh, Lamps &amp; Co., 1–2</p>"},
 		{`"volume": 12, "issue": 3, "pages": "45-67"`, "Plugh. Lamps & Co 12 (3): 45-67", ""},
-		{`"volume": 12, "issue": 3, "pages": "45-67"`, "Plugh. Lamps & Co, vol. 12 (2021)", "Plugh. Lamps & Co, vol. 12 45–67 (2021)"},
+		{`"volume": 12, "issue": 3, "pages": "45-67"`, "Plugh. Lamps & Co, vol. 12 (2021)",
+			"Plugh. Lamps & Co, vol. 12 45–67 (2021)"},
 		{`"volume": 2021, "title": "Plugh 12"`, "Plugh 12, Lamps & Co (2021)", ""},
 		{`"volume": 12, "title": "12 Plughs"`, "12 Plughs, Lamps & Co (2021)", "12 Plughs, Lamps & Co 12 (2021)"},
 		{`"volume": 12, "title": "Plugh"`, "Nowak (2021) Plugh. Lamps & Co", "Nowak (2021) Plugh. Lamps & Co, 12"},
@@ -30,7 +33,8 @@ func TestExtent(t *testing.T) {
 	}
 	var records []bson.D
 	for i, tt := range tests {
-		d := bson.M{"type": "publication", "subtype": "article", "title": "Plugh", "journal": "Lamps & Co", "year": 2021, "rendered": bson.M{"web": tt.web}}
+		d := bson.M{"type": "publication", "subtype": "article", "title": "Plugh", "journal": "Lamps & Co",
+			"year": 2021, "rendered": bson.M{"web": tt.web}}
 		if err := json.Unmarshal([]byte("{"+tt.fields+"}"), &d); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +47,8 @@ func TestExtent(t *testing.T) {
 	}
 	s := proxytest.OpenLists(t, withActivities(t, records...))
 	for i, tt := range tests {
-		if got := getList(s, "/lists/activities.json?ids="+strconv.Itoa(i)).Items[0].HTML; got != cmp.Or(tt.want, tt.web) {
+		if got := getList(s, "/lists/activities.json?ids="+strconv.Itoa(i)).Items[0].HTML; got !=
+			cmp.Or(tt.want, tt.web) {
 			t.Errorf("%s of %s: %s", tt.fields, tt.web, got)
 		}
 	}

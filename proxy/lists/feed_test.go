@@ -33,7 +33,8 @@ type atomDoc struct {
 }
 
 // hostileForXML are texts that break XML written without escaping.
-var hostileForXML = []string{"a\x01b\x0b", "\ufffe\uffff", "]]>", "<![CDATA[ ]]]]>", "<script>&lt;", "\u2028\u2029", "\xff\xed\xa0\x80", "<!-- --", "&#0;&#xFFFE;", "'\"&"}
+var hostileForXML = []string{"a\x01b\x0b", "\ufffe\uffff", "]]>", "<![CDATA[ ]]]]>", "<script>&lt;", "\u2028\u2029",
+	"\xff\xed\xa0\x80", "<!-- --", "&#0;&#xFFFE;", "'\"&"}
 
 // TestFeedsOfHostileRecords: feeds of any records are well-formed, and contain each item once, with
 // a title.
@@ -45,7 +46,8 @@ func TestFeedsOfHostileRecords(t *testing.T) {
 		docs = nil
 		for i, text := range hostileForXML {
 			doc, err := bson.Marshal(bson.D{
-				{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "title", Value: text}, {Key: "year", Value: 2020},
+				{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "title", Value: text},
+				{Key: "year", Value: 2020},
 				{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: text}, {Key: "first", Value: text}}}},
 				{Key: "rendered", Value: bson.D{{Key: "web", Value: text}, {Key: "print", Value: text}}},
 				{Key: "created", Value: text}, {Key: "updated", Value: i},
@@ -89,7 +91,8 @@ func TestAtom(t *testing.T) {
 		`{"_id":"g","title":"None","type":"publication","year":"1","created":["2021-02-03"]}`,
 	}
 	want := map[string]string{
-		"Created": "2021-02-03", "Changed": "2022-03-04", "To come": "1970-01-01", "ObjectID": "2021-01-14", "Own day": "2018-05-06", "Changed before": "2021-02-03",
+		"Created": "2021-02-03", "Changed": "2022-03-04", "To come": "1970-01-01", "ObjectID": "2021-01-14",
+		"Own day": "2018-05-06", "Changed before": "2021-02-03",
 		"None": "1970-01-01",
 	}
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
@@ -119,7 +122,8 @@ func TestAtom(t *testing.T) {
 	for _, e := range feed.Entries {
 		order = append(order, e.Title)
 	}
-	if got, want := strings.Join(order, ", "), "Changed before, Created, Changed, ObjectID, To come, Own day, None"; got != want {
+	if got, want := strings.Join(order,
+		", "), "Changed before, Created, Changed, ObjectID, To come, Own day, None"; got != want {
 		t.Errorf("the order is %s, want %s", got, want)
 	}
 	if got := feed.Updated.Format(time.DateOnly); got != "2022-03-04" || len(feed.Entries) != len(want) {
@@ -129,19 +133,23 @@ func TestAtom(t *testing.T) {
 	for _, link := range feed.Links {
 		links[link.Rel] = link.Href
 	}
-	if links["self"] != "https://data.example/lists/activities.atom?lang=de" || links["alternate"] == "" || len(links) != 2 {
+	if links["self"] != "https://data.example/lists/activities.atom?lang=de" || links["alternate"] == "" ||
+		len(links) != 2 {
 		t.Errorf("links %v", feed.Links)
 	}
 	rss := string(s.Get("/lists/activities.rss?lang=de").Body)
-	if want := `<atom:link href="https://data.example/lists/activities.rss?lang=de" rel="self" type="application/rss+xml"></atom:link>`; strings.Count(rss, want) != 1 || !strings.Contains(rss, `xmlns:atom="http://www.w3.org/2005/Atom"`) {
+	if want :=
+		`<atom:link href="https://data.example/lists/activities.rss?lang=de" rel="self" type="application/rss+xml"></atom:link>`; strings.Count(rss, want) != 1 || !strings.Contains(rss, `xmlns:atom="http://www.w3.org/2005/Atom"`) {
 		t.Errorf("RSS lacks %s: %.500s", want, rss)
 	}
 	var empty atomDoc
-	if err := xml.Unmarshal(s.Get("/lists/activities.atom?year=1500").Body, &empty); err != nil || !empty.Updated.Equal(proxytest.Published) {
+	if err := xml.Unmarshal(s.Get("/lists/activities.atom?year=1500").Body, &empty); err != nil ||
+		!empty.Updated.Equal(proxytest.Published) {
 		t.Errorf("an empty feed was updated at %v (%v)", empty.Updated, err)
 	}
 	var doc map[string]json.RawMessage
-	if err := json.Unmarshal(s.Get("/lists/activities.feed.json?year=1500").Body, &doc); err != nil || string(doc["items"]) != "[]" {
+	if err := json.Unmarshal(s.Get("/lists/activities.feed.json?year=1500").Body, &doc); err != nil ||
+		string(doc["items"]) != "[]" {
 		t.Errorf("the items of an empty feed are %s (%v)", doc["items"], err)
 	}
 }
@@ -156,7 +164,9 @@ func TestFeedsByEntry(t *testing.T) {
 		docs = nil
 		for i := range 120 { // the older a record's year, the later its entry; two on each day
 			day := proxytest.Published.AddDate(0, 0, i/2-120).Format(time.DateOnly)
-			docs = append(docs, documentOf(t, fmt.Sprintf(`{"_id":%d,"title":"T%d","type":"publication","year":%d,"created":%q}`, i, i, 2020-i-(i+1)%2*2, day)))
+			docs = append(docs,
+				documentOf(t, fmt.Sprintf(`{"_id":%d,"title":"T%d","type":"publication","year":%d,"created":%q}`, i,
+					i, 2020-i-(i+1)%2*2, day)))
 		}
 		return append(docs, documentOf(t, `{"_id":"x","title":"Unknown","type":"publication","year":2026}`))
 	})
@@ -199,7 +209,8 @@ func TestFeedAuthors(t *testing.T) {
 		switch collection {
 		case "activities":
 			return []bson.Raw{
-				documentOf(t, `{"_id":1,"type":"publication","title":"A","year":2020,"authors":[{"first":"Ada","last":"Frost","user":"ada"},{"last":"The Night Group"}]}`),
+				documentOf(t,
+					`{"_id":1,"type":"publication","title":"A","year":2020,"authors":[{"first":"Ada","last":"Frost","user":"ada"},{"last":"The Night Group"}]}`),
 				documentOf(t, `{"_id":2,"type":"publication","title":"B","year":2019}`),
 			}
 		case "persons":
@@ -220,14 +231,16 @@ func TestFeedAuthors(t *testing.T) {
 	if err := xml.Unmarshal(body, &feed); err != nil || len(feed.Entries) != 2 {
 		t.Fatalf("%v: %s", err, body)
 	}
-	if got := fmt.Sprint(feed.Entries[0].Authors, feed.Entries[1].Authors); got != "[{Frost, Ada https://orcid.org/0000-0002-1825-0097} {The Night Group }] []" {
+	if got := fmt.Sprint(feed.Entries[0].Authors, feed.Entries[1].Authors); got !=
+		"[{Frost, Ada https://orcid.org/0000-0002-1825-0097} {The Night Group }] []" {
 		t.Errorf("Atom has the authors %s", got)
 	}
 	if n := strings.Count(string(body), "<published>"); n != 2 {
 		t.Errorf("%d of 2 entries have a time of publication", n)
 	}
 	body = s.Get("/lists/activities.feed.json").Body
-	if want := `"authors":[{"name":"Frost, Ada","url":"https://orcid.org/0000-0002-1825-0097"},{"name":"The Night Group"}]`; !strings.Contains(string(body), want) {
+	if want :=
+		`"authors":[{"name":"Frost, Ada","url":"https://orcid.org/0000-0002-1825-0097"},{"name":"The Night Group"}]`; !strings.Contains(string(body), want) {
 		t.Errorf("JSON Feed lacks %s: %s", want, body)
 	}
 	if body = s.Get("/lists/activities.rss").Body; strings.Contains(string(body), "Frost, Ada<") {

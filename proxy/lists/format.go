@@ -33,22 +33,36 @@ const mostAuthors = "20"
 // formats are in order of preference, for clients without a preference.
 var formats = func() []format {
 	const utf8 = "; charset=utf-8"
-	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors, params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
+	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors,
+		params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
-	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"}, params.Authors: {mostAuthors}}
+	newest := params.Query{params.Sort: {"-" + params.Added}, params.Group: {params.None}, params.Limit: {"50"},
+		params.Authors: {mostAuthors}}
 	return []format{
-		{media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title), usual: params.Query{params.Authors: {mostAuthors}}},
-		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1], usual: params.Query{params.Authors: {mostAuthors}}},
-		{suffix: ".html", media: "text/html", coding: utf8, reads: append(slices.Clip(shown), params.Heading, params.Title), usual: params.Query{params.Authors: {mostAuthors}, params.Facets: {params.None}}},
-		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX", reads: append(file, params.LaTeX), usual: all},
-		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file, usual: all},
-		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file, usual: all},
-		{suffix: ".csv", media: "text/csv", coding: utf8 + "; header=present", label: "CSV", reads: append(file, params.Lang), usual: all},
-		{suffix: ".jsonld", media: "application/ld+json", label: "JSON-LD", reads: append(file, params.Lang), usual: all},
-		{suffix: ".atom", media: "application/atom+xml", coding: utf8, label: "Atom", reads: feed, usual: newest, feed: true},
-		{suffix: ".rss", media: "application/rss+xml", coding: utf8, label: "RSS", reads: feed, usual: newest, feed: true},
+		{media: "text/html", coding: utf8,
+			reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title),
+			usual: params.Query{params.Authors: {mostAuthors}}},
+		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1],
+			usual: params.Query{params.Authors: {mostAuthors}}},
+		{suffix: ".html", media: "text/html", coding: utf8,
+			reads: append(slices.Clip(shown), params.Heading, params.Title),
+			usual: params.Query{params.Authors: {mostAuthors}, params.Facets: {params.None}}},
+		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX",
+			reads: append(file, params.LaTeX), usual: all},
+		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file,
+			usual: all},
+		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file,
+			usual: all},
+		{suffix: ".csv", media: "text/csv", coding: utf8 + "; header=present", label: "CSV",
+			reads: append(file, params.Lang), usual: all},
+		{suffix: ".jsonld", media: "application/ld+json", label: "JSON-LD", reads: append(file, params.Lang),
+			usual: all},
+		{suffix: ".atom", media: "application/atom+xml", coding: utf8, label: "Atom", reads: feed, usual: newest,
+			feed: true},
+		{suffix: ".rss", media: "application/rss+xml", coding: utf8, label: "RSS", reads: feed, usual: newest,
+			feed: true},
 		{suffix: ".feed.json", media: "application/feed+json", reads: feed, usual: newest, feed: true},
 	}
 }()

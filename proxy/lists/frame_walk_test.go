@@ -112,8 +112,8 @@ func (r *reader) step() string {
 	return "nothing"
 }
 
-// TestReadersStayInFrame: whatever readers click, sort, search or take away on a page, its list is a part of the one at
-// the address where they began, and a chip says how many records there are behind it.
+// TestReadersStayInFrame: whatever readers click, sort, search or take away on a page, its list is a part of the one
+// at the address where they began, and a chip says how many records there are behind it.
 func TestReadersStayInFrame(t *testing.T) {
 	a := newAgreement(t)
 	t.Logf("seed %d", a.seed)
@@ -121,7 +121,8 @@ func TestReadersStayInFrame(t *testing.T) {
 	if testing.Short() {
 		rounds = 15
 	}
-	paths := []string{"/lists/activities", "/lists/activities", "/lists/activities", "/lists/unit/MOTH", "/lists/person/ekoyyild"}
+	paths := []string{"/lists/activities", "/lists/activities", "/lists/activities", "/lists/unit/MOTH",
+		"/lists/person/ekoyyild"}
 	for range rounds {
 		question, group := a.question()
 		question = without(question, append(params.Narrowing(), "limit", "page")...)
@@ -174,7 +175,9 @@ func walk(r *reader, start string) {
 func TestEditorsSettingsStay(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	r := &reader{agreement: &agreement{Site: s, r: rand.New(rand.NewPCG(1, 1))}}
-	kept := "sort=title&group=type,year&counts=1&limit=7&authors=3&facets=type&lang=de&style=print&show=doi,units&title=0&jsonld=0&theme=dark&chart=1"
+	kept :=
+		"sort=title&group=type,year&counts=1&limit=7&authors=3&facets=type&lang=de&style=print&show=doi,units&" +
+			"title=0&jsonld=0&theme=dark&chart=1"
 	wanted := strings.Split(kept, "&")
 	check := func(href string, except ...string) {
 		t.Helper()

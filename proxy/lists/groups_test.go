@@ -97,15 +97,19 @@ func checkGroups(t *testing.T, groupings ...string) {
 	}
 }
 
-// TestGroupsOfTypes: types come in the order of their labels, not of the alphabet, and types without a label behind them.
+// TestGroupsOfTypes: types come in the order of their labels, not of the alphabet, and types without a label behind
+// them.
 func TestGroupsOfTypes(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Labels = label.Sets{
-		label.ActivityType:    {"publication": {EN: "Writing", Rank: 1}, "poster": {EN: "Board", Rank: 2}, "lecture": {EN: "Act", Rank: 3}},
-		label.ActivitySubtype: {"publication/preprint": {EN: "Z", Rank: 1}, "publication/article": {EN: "A", Rank: 2}},
+		label.ActivityType: {"publication": {EN: "Writing", Rank: 1}, "poster": {EN: "Board", Rank: 2},
+			"lecture": {EN: "Act", Rank: 3}},
+		label.ActivitySubtype: {"publication/preprint": {EN: "Z", Rank: 1},
+			"publication/article": {EN: "A", Rank: 2}},
 	}
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
-	for group, want := range map[string]string{"type": "Writing, Board, Act, ", "type,year": "Writing, Board, Act, ", "subtype": "Z, A, "} {
+	for group, want := range map[string]string{"type": "Writing, Board, Act, ", "type,year": "Writing, Board, Act, ",
+		"subtype": "Z, A, "} {
 		var got string
 		for page, pages := 1, 1; page <= pages; page++ {
 			l := getList(s, fmt.Sprintf("/lists/activities.json?limit=200&facets=none&group=%s&page=%d", group, page))
@@ -154,9 +158,11 @@ func TestRepeatedRecords(t *testing.T) {
 		t.Fatalf("%d records, %d entries, %d pages", first.Count, all, first.Pages)
 	}
 	for target, want := range map[string]string{
-		"?group=unit&limit=2":            fmt.Sprintf("%d entries (some in several groups), 1–2 of %s", first.Count, thousands(all)),
+		"?group=unit&limit=2": fmt.Sprintf("%d entries (some in several groups), 1–2 of %s", first.Count,
+			thousands(all)),
 		"?group=unit&limit=2&page=99999": fmt.Sprintf("%d entries (some in several groups)", first.Count),
-		"?group=unit&limit=2&lang=de":    fmt.Sprintf("%d Einträge (manche in mehreren Gruppen), 1–2 von %s", first.Count, strings.ReplaceAll(thousands(all), ",", ".")),
+		"?group=unit&limit=2&lang=de": fmt.Sprintf("%d Einträge (manche in mehreren Gruppen), 1–2 von %s",
+			first.Count, strings.ReplaceAll(thousands(all), ",", ".")),
 		"?group=year&limit=2":            fmt.Sprintf("%d entries, 1–2", first.Count),
 		"?group=year&limit=2&page=99999": fmt.Sprintf("%d entries", first.Count),
 	} {
@@ -165,7 +171,8 @@ func TestRepeatedRecords(t *testing.T) {
 		if res.StatusCode != http.StatusOK || m == nil || string(m[1]) != want {
 			t.Errorf("%s: %s %s, want %s", target, res.Status, m, want)
 		}
-		if strings.Contains(target, "99999") && (strings.Contains(string(res.Body), "<article") || !strings.Contains(string(res.Body), `rel="prev"`)) {
+		if strings.Contains(target, "99999") &&
+			(strings.Contains(string(res.Body), "<article") || !strings.Contains(string(res.Body), `rel="prev"`)) {
 			t.Errorf("%s has entries, or does not lead back", target)
 		}
 	}
@@ -206,7 +213,8 @@ func TestGroupHeadings(t *testing.T) {
 			if !strings.Contains(seen, m[1]) || level == 6 && len(seen) < 3 {
 				seen += m[1]
 			}
-			if counted := regexp.MustCompile(`\(\d+\)$`).MatchString(m[3]); level > 5 && counted != strings.Contains(target, "counts=1") {
+			if counted := regexp.MustCompile(`\(\d+\)$`).MatchString(m[3]); level > 5 &&
+				counted != strings.Contains(target, "counts=1") {
 				t.Errorf("%s: heading %q", target, m[3])
 			}
 		}
@@ -214,14 +222,18 @@ func TestGroupHeadings(t *testing.T) {
 			t.Errorf("%s: levels %s, want %s", target, seen, levels)
 		}
 	}
-	if body := string(s.Get("/lists/unit/MOTH.html?group=type&page=2&lang=de").Body); !strings.Contains(body, " (Fortsetzung)</h3>") {
+	if body := string(s.Get("/lists/unit/MOTH.html?group=type&page=2&lang=de").Body); !strings.Contains(body,
+		" (Fortsetzung)</h3>") {
 		t.Error("the second page does not say that its group goes on")
 	}
 	for target, want := range map[string]string{
-		"group=year,type,unit": "group: has 3 values; 2 is the limit", "group=none,year": "group: none stands alone", "group=yaer": "group: want none, year,",
-		"group=topic": "group: want none, year,", "group=year&group=type&group=unit": "group: has 3 values", "counts=yes": "counts: want 0, 1",
+		"group=year,type,unit": "group: has 3 values; 2 is the limit", "group=none,year": "group: none stands alone",
+		"group=yaer":  "group: want none, year,",
+		"group=topic": "group: want none, year,", "group=year&group=type&group=unit": "group: has 3 values",
+		"counts=yes": "counts: want 0, 1",
 	} {
-		if res := s.Get("/lists/activities?" + target); res.StatusCode != http.StatusBadRequest || !strings.HasPrefix(res.Envelope(t).Msg, want) {
+		if res := s.Get("/lists/activities?" + target); res.StatusCode != http.StatusBadRequest ||
+			!strings.HasPrefix(res.Envelope(t).Msg, want) {
 			t.Errorf("%s: %s: %s, want %s", target, res.Status, res.Envelope(t).Msg, want)
 		}
 	}

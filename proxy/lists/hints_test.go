@@ -13,22 +13,25 @@ import (
 func TestNearestPath(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for target, want := range map[string]string{
-		"/api/activites":                       "There is nothing at this path. Did you mean /api/activities?",
-		"/api/activity?limit=1":                "There is nothing at this path. Did you mean /api/activities?",
-		"/API/Persons":                         "There is nothing at this path.",
-		"/api/HTML":                            "There is nothing at this path. Did you mean /api/html?",
-		"/api/search/person":                   "There is nothing at this path. Did you mean /api/search/persons?",
-		"/portfolio/spectra":                   "There is nothing at this path. Did you mean /portfolio/spectrum?",
-		"/openapi.yaml":                        "There is nothing at this path.",
-		"/wp-login.php":                        "There is nothing at this path.",
-		"/" + strings.Repeat("a", 9000):        "There is nothing at this path.",
-		"/lists/activites":                     "There is no list of this name. /lists has all, did you mean activities?",
-		"/lists/activites.json":                "There is no list of this name. /lists has all, did you mean activities?",
-		"/lists/nothing-like-it":               "There is no list of this name. /lists has all.",
-		"/listss/activities":                   "There is nothing at this path. Did you mean /lists/activities?",
-		"/item/x":                              "There is nothing at this path. Did you mean /items/x?",
-		"/lists/unit/x/y":                      "There is nothing at this path.",
-		"/lists/activities.bibtex":             "There is no list of this name. /lists has all, did you mean activities.bib?",
+		"/api/activites":                "There is nothing at this path. Did you mean /api/activities?",
+		"/api/activity?limit=1":         "There is nothing at this path. Did you mean /api/activities?",
+		"/API/Persons":                  "There is nothing at this path.",
+		"/api/HTML":                     "There is nothing at this path. Did you mean /api/html?",
+		"/api/search/person":            "There is nothing at this path. Did you mean /api/search/persons?",
+		"/portfolio/spectra":            "There is nothing at this path. Did you mean /portfolio/spectrum?",
+		"/openapi.yaml":                 "There is nothing at this path.",
+		"/wp-login.php":                 "There is nothing at this path.",
+		"/" + strings.Repeat("a", 9000): "There is nothing at this path.",
+		"/lists/activites": "There is no list of this name. /lists has all, did you mean " +
+			"activities?",
+		"/lists/activites.json": "There is no list of this name. /lists has all, did you mean " +
+			"activities?",
+		"/lists/nothing-like-it": "There is no list of this name. /lists has all.",
+		"/listss/activities":     "There is nothing at this path. Did you mean /lists/activities?",
+		"/item/x":                "There is nothing at this path. Did you mean /items/x?",
+		"/lists/unit/x/y":        "There is nothing at this path.",
+		"/lists/activities.bibtex": "There is no list of this name. /lists has all, did you mean " +
+			"activities.bib?",
 		"/lists/unit/MTOH":                     "No public record knows MTOH, did you mean MOTH?",
 		"/lists/person/nothing-like-it":        "No public record knows nothing-like-it.",
 		"/listss/" + strings.Repeat("a", 9000): "There is nothing at this path.",
@@ -36,7 +39,8 @@ func TestNearestPath(t *testing.T) {
 	} {
 		res := s.Get(target)
 		var failure struct{ Msg string }
-		if err := json.Unmarshal(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound || failure.Msg != want {
+		if err := json.Unmarshal(res.Body, &failure); err != nil || res.StatusCode != http.StatusNotFound ||
+			failure.Msg != want {
 			t.Errorf("%.60s: %d %q (%v), want %q", target, res.StatusCode, failure.Msg, err, want)
 		}
 	}
@@ -46,12 +50,15 @@ func TestNearestPath(t *testing.T) {
 func TestErrorsForBrowsers(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for target, want := range map[string]string{
-		"/lists/nolist": "de", "/lists/activities?yaer=2": "de", "/listss": "de", "/listss/activities": "de", "/?yaer=1": "de", "/lists/nolist?lang=en": "en",
+		"/lists/nolist": "de", "/lists/activities?yaer=2": "de", "/listss": "de", "/listss/activities": "de",
+		"/?yaer=1": "de", "/lists/nolist?lang=en": "en",
 		"/lists/nolist.json": "", "/api/nothing": "", "/wp-login.php": "",
 	} {
 		res := s.Get(target, "Accept", "text/html", "Accept-Language", "de-AT,de;q=0.9,en;q=0.5")
 		isPage := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
-		if isPage != (want != "") || isPage && (!strings.Contains(string(res.Body), `<html lang="`+want+`"`) || !strings.Contains(res.Header.Get("Vary"), "Accept, Accept-Language")) {
+		if isPage != (want != "") || isPage &&
+			(!strings.Contains(string(res.Body), `<html lang="`+want+`"`) ||
+				!strings.Contains(res.Header.Get("Vary"), "Accept, Accept-Language")) {
 			t.Errorf("%s: %s, Vary %q, want %q: %s", target, res.Status, res.Header.Get("Vary"), want, res.Body)
 		}
 	}
@@ -60,7 +67,8 @@ func TestErrorsForBrowsers(t *testing.T) {
 // TestIcon: the server has the icon that browsers request by themselves, and caches may keep it.
 func TestIcon(t *testing.T) {
 	res := proxytest.OpenLists(t, nil).Get("/favicon.ico")
-	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(string(res.Body), "<svg ") || res.Header.Get("Cache-Control") == "" {
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/svg+xml" ||
+		!strings.HasPrefix(string(res.Body), "<svg ") || res.Header.Get("Cache-Control") == "" {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.Body)
 	}
 }
@@ -70,7 +78,8 @@ func TestIcon(t *testing.T) {
 func TestKeyNotRead(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Auth.APIKey = "right"
-	keyed, none := proxytest.Open(t, proxytest.Institute(t), o), proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
+	keyed, none := proxytest.Open(t, proxytest.Institute(t), o), proxytest.Open(t, proxytest.Institute(t),
+		proxytest.Options(t))
 	for _, tt := range []struct {
 		s            *proxytest.Site
 		target, want string
@@ -91,7 +100,8 @@ func TestKeyNotRead(t *testing.T) {
 func TestIDsAreUnique(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	for _, target := range []string{
-		"/", "/lists", "/docs", "/lists/activities", "/lists/activities?group=person&limit=200", "/lists/activities.html?group=person&limit=200",
+		"/", "/lists", "/docs", "/lists/activities", "/lists/activities?group=person&limit=200",
+		"/lists/activities.html?group=person&limit=200",
 		"/lists/activities?group=person&limit=200&page=2", "/lists/projects?group=person", "/lists/events?group=year",
 	} {
 		res := s.Get(target, "Accept", "text/html")

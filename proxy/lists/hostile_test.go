@@ -38,8 +38,10 @@ func withActivities(t testing.TB, more ...bson.D) func(string, []bson.Raw) []bso
 // article returns an activity with an id.
 func article(id any, title string) bson.D {
 	return bson.D{
-		{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"}, {Key: "title", Value: title}, {Key: "year", Value: 2021},
-		{Key: "rendered", Value: bson.D{{Key: "web", Value: "<a href='/activities/view/x'>" + title + "</a>"}, {Key: "print", Value: title}}},
+		{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+		{Key: "title", Value: title}, {Key: "year", Value: 2021},
+		{Key: "rendered", Value: bson.D{{Key: "web", Value: "<a href='/activities/view/x'>" + title + "</a>"},
+			{Key: "print", Value: title}}},
 	}
 }
 
@@ -47,7 +49,8 @@ func article(id any, title string) bson.D {
 func TestItemAddresses(t *testing.T) {
 	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c",
 		12345, int64(1) << 40, "x.json", "y.csl.json", "x.bib.json", "z.html", "ids",
-		1.5, true, bson.NewDateTimeFromTime(proxytest.Published), bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
+		1.5, true, bson.NewDateTimeFromTime(proxytest.Published),
+		bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
 	var records []bson.D
 	for _, id := range ids {
 		records = append(records, article(id, "Xyzzy"))
@@ -71,7 +74,8 @@ func TestItemAddresses(t *testing.T) {
 			t.Errorf("%s.json is not %q: %v", address.EscapedPath(), it.ID, one.Items)
 		}
 	}
-	for _, none := range []string{`{"$regularExpression":{"pattern":".","options":""}}`, `{"$regex":"."}`, `{"$ne":1}`, `"a/b"`, "1.50", "null", "{"} {
+	for _, none := range []string{`{"$regularExpression":{"pattern":".","options":""}}`, `{"$regex":"."}`,
+		`{"$ne":1}`, `"a/b"`, "1.50", "null", "{"} {
 		if res := s.Get("/items/" + url.PathEscape(none)); res.StatusCode != 404 {
 			t.Errorf("%s: %s", none, res.Status)
 		}
@@ -109,19 +113,22 @@ func TestListAddresses(t *testing.T) {
 		if !strings.Contains(page, address) {
 			t.Errorf("the item does not link to %s", address)
 		}
-		if got := getList(s, address+".json"); got.Count != 1 || !strings.HasPrefix(got.Self, "https://data.example"+address+".json") {
+		if got := getList(s, address+".json"); got.Count != 1 ||
+			!strings.HasPrefix(got.Self, "https://data.example"+address+".json") {
 			t.Errorf("%s has %d items and is at %s", address, got.Count, got.Self)
 		}
 	}
 	// A unit without activities, but with units below it, has its name.
-	if got := getList(s, "/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" || !slices.ContainsFunc(got.Facets["unit"], func(v facetValue) bool { return v.Label == "All Above" }) {
+	if got := getList(s, "/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" ||
+		!slices.ContainsFunc(got.Facets["unit"], func(v facetValue) bool { return v.Label == "All Above" }) {
 		t.Errorf("the unit above is called %q, its facet %v", got.Title, got.Facets["unit"])
 	}
 }
 
 // TestFeedsAreXML: characters that XML forbids do not break a feed.
 func TestFeedsAreXML(t *testing.T) {
-	s := proxytest.OpenLists(t, withActivities(t, article("hostile", "Xyzzy \x00\x01\x08\x1b\x7f\u0085\u2028\ufffe\uffff ]]> end")))
+	s := proxytest.OpenLists(t,
+		withActivities(t, article("hostile", "Xyzzy \x00\x01\x08\x1b\x7f\u0085\u2028\ufffe\uffff ]]> end")))
 	for _, target := range []string{"/lists/activities.atom?q=xyzzy", "/lists/activities.rss?q=xyzzy"} {
 		body := s.Get(target).Body
 		if bytes.ContainsRune(body, '\ufffe') || bytes.ContainsRune(body, '\uffff') {
@@ -143,11 +150,14 @@ func TestLinkedDataIsNoScript(t *testing.T) {
 	const title = `</script><script>alert(1)</script><!-- <script> & "`
 	o := proxytest.ListOptions(t)
 	o.Lists.Named = []lists.Definition{{Slug: "hostile", Title: map[string]string{"en": title}, View: "activities"}}
-	s := proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, article("hostile", title))), o, proxytest.ListViews(t), 0)
-	for target, name := range map[string]string{"/lists/hostile.jsonld": title, "/lists/hostile.jsonld?limit=1": title, "/lists/hostile.jsonld?q=alert": title, "/items/hostile.jsonld": ""} {
+	s := proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, article("hostile", title))), o,
+		proxytest.ListViews(t), 0)
+	for target, name := range map[string]string{"/lists/hostile.jsonld": title,
+		"/lists/hostile.jsonld?limit=1": title, "/lists/hostile.jsonld?q=alert": title, "/items/hostile.jsonld": ""} {
 		var found struct{ Name string }
 		body := s.Get(target).Body
-		if err := json.Unmarshal(body, &found); err != nil || name != "" && found.Name != name || bytes.ContainsRune(body, '<') {
+		if err := json.Unmarshal(body, &found); err != nil || name != "" && found.Name != name ||
+			bytes.ContainsRune(body, '<') {
 			t.Errorf("%s: %v, %.300s", target, err, body)
 		}
 	}

@@ -65,7 +65,8 @@ func beginning(text string) string {
 
 func (it *item) model() page.Item {
 	return page.Item{
-		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, Links: it.elsewhere(),
+		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html,
+		Links: it.elsewhere(),
 		COinS: string(cite.AppendCOinS(nil, it.brief)), Extras: it.extras,
 	}
 }
@@ -121,10 +122,12 @@ func (d *document) record() *page.Record {
 		{Name: "date", Value: cmp.Or(it.period, it.year)},
 		{Name: "status", Value: texts.In(d.Lang).Value("status", it.Status)},
 		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
-		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue},
+		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume},
+		{Name: "issue", Value: it.Issue},
 		{Name: "work-number", Value: cmp.Or(it.Number, it.ArticleNumber())},
 		{Name: "pages", Value: pages.Dashed(it.Pages)},
-		{Name: "funder", Value: strings.TrimSpace(it.Funder + " " + it.Grant)}, {Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
+		{Name: "funder", Value: strings.TrimSpace(it.Funder + " " + it.Grant)}, {Name: "ISBN", Value: it.ISBN},
+		{Name: "ISSN", Value: it.ISSN},
 	}, func(f page.Param) bool { return f.Value == "" })
 	cite.Meta(&it.Item, func(name, content string) {
 		r.Meta = append(r.Meta, page.Param{Name: name, Value: content})

@@ -23,7 +23,8 @@ var mediaTypes = map[string]string{
 	".rss": "application/rss+xml", ".feed.json": "application/feed+json",
 }
 
-// about returns records that make an id one of a unit, a person, a project and an item, each by a record with a title.
+// about returns records that make an id one of a unit, a person, a project and an item, each by a record with a
+// title.
 func about(id, title string) map[string][]string {
 	return map[string][]string{
 		"activities": {fmt.Sprintf(`{"_id":%q,"type":"publication","subtype":"article","title":%q,"year":2021,
@@ -69,7 +70,8 @@ var typed = regexp.MustCompile(
 // every format, whatever characters their ids have and whatever they end with.
 func TestIDsLikeFormats(t *testing.T) {
 	ids := []string{
-		"web.bib", "data.json", "x.csl.json", "news.feed.json", "u.html", "v.csv", "x.bib.ris", "two.json.json", ".rss",
+		"web.bib", "data.json", "x.csl.json", "news.feed.json", "u.html", "v.csv", "x.bib.ris", "two.json.json",
+		".rss",
 		"R&D/Lab", "c+d@host.example", "100 % sure?", "a#b;c=d", "Müller, Öl.atom", "x%2Fy.jsonld", `back\slash`,
 		"a/.bib",
 	}
@@ -163,8 +165,8 @@ func TestIDsThatDifferByAFormat(t *testing.T) {
 	}
 }
 
-// TestPagesOfIDsLikeFormats: the path of an id that ends like a format is that of a page: its readers' language counts,
-// and parameters that trackers add are ignored.
+// TestPagesOfIDsLikeFormats: the path of an id that ends like a format is that of a page: its readers' language
+// counts, and parameters that trackers add are ignored.
 func TestPagesOfIDsLikeFormats(t *testing.T) {
 	s := withRecords(t, about("web.bib", "A title"))
 	res := s.Get("/lists/unit/web.bib?source=feed", "Accept", "text/html", "Accept-Language", "de")

@@ -52,7 +52,8 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
 			}
 			return jsonBody(map[string]any{
-				"sections": sections, "element": files, "generation": meta.Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
+				"sections": sections, "element": files, "generation": meta.Generation, "as_of": head.AsOf.UTC(),
+				"self": head.Self,
 			})
 		case path == "/":
 			return response.Bytes(page.Start(head, sections, fields())), nil
@@ -130,7 +131,8 @@ func (l *Lists) sections(
 			}
 			if segment(n.Value) != "" {
 				add(about.name+"s", about.name, key, page.ListEntry{
-					Title: n.Label, Href: base + listPath(about.name, n.Value), ID: n.Value, Count: n.Count, Letter: letter(n.SortKey),
+					Title: n.Label, Href: base + listPath(about.name, n.Value), ID: n.Value, Count: n.Count,
+					Letter: letter(n.SortKey),
 				})
 			}
 		}

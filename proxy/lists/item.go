@@ -54,7 +54,8 @@ func (it *item) shows(part string) bool { return slices.Contains(it.shown, part)
 // publication of the view are ignored. Its zone is the one in which days begin.
 func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
 	if at := mark.EnteredOf(row); at != 0 {
-		created = time.Unix(min(at, published.Unix()), 0).UTC() // the time of a record entered today may lie in the future
+		// the time of a record entered today may lie in the future
+		created = time.Unix(min(at, published.Unix()), 0).UTC()
 	} else if created = it.Date.Time(published.Location()).UTC(); it.Date.Year == 0 || created.After(published) {
 		created = time.Unix(0, 0).UTC() // a constant time, because Atom requires one
 	}

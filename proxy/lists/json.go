@@ -83,13 +83,16 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
-		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{}, Missing: d.missing,
-		Facets: d.facets, Chart: d.Years, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href, Links: d.Turns,
+		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
+		Missing: d.missing,
+		Facets:  d.facets, Chart: d.Years, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
+		Links: d.Turns,
 	}
 	for _, it := range d.items {
 		links := map[string]string{}
 		for name, href := range map[string]string{
-			"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence, "page": it.page,
+			"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence,
+			"page": it.page,
 		} {
 			if href != "" {
 				links[name] = href
@@ -100,7 +103,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 			group = it.groups[0].Label
 		}
 		doc.Items = append(doc.Items, jsonItem{
-			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors, Year: json.RawMessage(cmp.Or(it.year, "null")),
+			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors,
+			Year: json.RawMessage(cmp.Or(it.year, "null")),
 			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
 			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages,
 			Number: cmp.Or(it.Number, it.EID), Status: it.Status, Date: it.Date.String(), DOI: it.DOI,

@@ -49,7 +49,8 @@ func TestKeyword(t *testing.T) {
 			t.Errorf("%s has %s, want %s", query, got, want)
 		}
 	}
-	if got := idsOf(getList(s, "/lists/projects.json?keyword=zyx+mueller+light")); !slices.Equal(got, []string{"kp"}) {
+	if got := idsOf(getList(s, "/lists/projects.json?keyword=zyx+mueller+light")); !slices.Equal(got,
+		[]string{"kp"}) {
 		t.Errorf("of projects there are %v", got)
 	}
 	res := s.Get("/lists/activities.json?keyword=" + strings.Repeat("a", 201))
@@ -80,7 +81,8 @@ func TestKeywordIsCanonical(t *testing.T) {
 	}
 }
 
-// TestKeywordFacet: a facet counts records by keyword, a list is divided by them, and a label is as a record writes it.
+// TestKeywordFacet: a facet counts records by keyword, a list is divided by them, and a label is as a record writes
+// it.
 func TestKeywordFacet(t *testing.T) {
 	s := withKeywords(t)
 	found := getList(s, "/lists/activities.json?q=zyx&facets=keyword").Facets["keyword"]

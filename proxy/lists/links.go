@@ -12,18 +12,19 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Links says where links lead. Activity, Person and Project are templates with {id}: the _id of an activity, a username
-// and a project's name. "" means the built-in address, NoLink means no link.
+// Links says where links lead. Activity, Person and Project are templates with {id}: the _id of an activity, a
+// username and a project's name. "" means the built-in address, NoLink means no link.
 type Links struct {
-	Base                      string // URL of the server without a slash at its end; if empty, built-in addresses are paths
+	// URL of the server without a slash at its end; if empty, built-in addresses are paths
+	Base                      string
 	Activity, Person, Project string
 }
 
 // NoLink is the template that means no link.
 const NoLink = "none"
 
-// ToItem returns the address of an item, or "". The built-in address of an activity is its DOI, or else its page; that
-// of a project or a person is its list, and that of other items their page.
+// ToItem returns the address of an item, or "". The built-in address of an activity is its DOI, or else its page;
+// that of a project or a person is its list, and that of other items their page.
 func (l Links) ToItem(it *cite.Item) string {
 	switch it.View {
 	case rules.ViewActivities:

@@ -88,8 +88,8 @@ type target struct {
 	shorter bool
 }
 
-// read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public record
-// has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
+// read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public
+// record has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
 func (l *Lists) read(ctx context.Context, of snapshotOf, parts []string) (t target, err error) {
 	last := len(parts) - 1
 	all := readings(parts[last])
@@ -244,11 +244,13 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 				names = append(names, one.def.Slug+f.suffix)
 			}
 		}
-		return listing{}, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
+		return listing{}, notFound("There is no list of this name. /lists has all" +
+			cmp.Or(params.DidYouMean(parts[1], names), "."))
 	}
 	for _, s := range subjects {
 		if s.isAt(parts) {
-			about := l.newListing(Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, s.facet}})
+			about := l.newListing(Definition{View: rules.ViewActivities,
+				Facets: []string{params.Year, params.Type, s.facet}})
 			id := parts[2]
 			if s.name == params.Person {
 				id = cmp.Or(identifier.FindORCID(id), id)
@@ -261,20 +263,22 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 	for _, s := range subjects {
 		kinds = append(kinds, s.name)
 	}
-	return listing{}, notFound("There is no such list. /lists has all" + cmp.Or(params.DidYouMean(parts[1], kinds), "."))
+	return listing{}, notFound("There is no such list. /lists has all" +
+		cmp.Or(params.DidYouMean(parts[1], kinds), "."))
 }
 
 var errNoItem = notFound("There is no such item.")
 
-// item returns the listing of the public record with an id, which stays in its view as long as it exists, or nearly so:
-// the plan is made anew if the view does not have it any more.
+// item returns the listing of the public record with an id, which stays in its view as long as it exists, or nearly
+// so: the plan is made anew if the view does not have it any more.
 func (l *Lists) item(ctx context.Context, planning *response.Planning, id string) (listing, error) {
 	for _, view := range views[:3] {
 		snap, err := planning.Guess(view)
 		if err != nil {
 			return listing{}, err
 		}
-		if row, err := snap.FirstTraced(ctx, filter.And(l.public, selection.IDs(id).As("the path"))); row != nil || err != nil {
+		if row, err := snap.FirstTraced(ctx, filter.And(l.public, selection.IDs(id).As("the path"))); row != nil ||
+			err != nil {
 			one := l.newListing(Definition{View: view})
 			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
 			return one, err
@@ -301,7 +305,8 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 	}
 	reads := slices.Concat(filterParams, f.reads)
 	if ls.isItem() {
-		if others := q.Beyond(q.Only(params.Authors, params.Lang, params.Style, params.Show, params.Heading, params.JSONLD, params.LaTeX, params.Embed, params.Theme)); len(others) > 0 {
+		if others := q.Beyond(q.Only(params.Authors, params.Lang, params.Style, params.Show, params.Heading,
+			params.JSONLD, params.LaTeX, params.Embed, params.Theme)); len(others) > 0 {
 			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
 		}
 		reads = f.reads
@@ -311,14 +316,16 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 	}
 	usual := f.usual.Over(ls.usual)
 	sort := usual[params.Sort]
-	if !f.feed && len(q.Only(reads...).Over(usual).Order()) > 0 { // the ids are the order, unless the request has another
+	if !f.feed && len(q.Only(reads...).Over(usual).Order()) > 0 {
+		// the ids are the order, unless the request has another
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
 	ls.rows.Year = r.year(l.shared.Zone)
 	ls.to, ls.format, ls.links.Base = to, f, base
 	ls.asked = ls.simple(q.Only(reads...).Beyond(usual))
 	ls.rows.Query = ls.asked.Over(usual)
-	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
+	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+
+		len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
 	}
 	return &ls, nil

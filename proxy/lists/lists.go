@@ -124,7 +124,9 @@ func New(o Options, shared Shared) (*Lists, error) {
 	l.guide = sync.OnceValue(func() []byte {
 		head := l.head("", "en")
 		head.Self = o.BaseURL + "/docs/embedding"
-		head.Description = "How lists of publications, projects and events come onto the pages of a site: as an element, by an include, in an iframe."
+		head.Description =
+			"How lists of publications, projects and events come onto the pages of a site: as an element, by an " +
+				"include, in an iframe."
 		return page.Guide(head)
 	})
 	l.public = filter.OneOf(mark.Public, true).As(FromPublic)
@@ -224,18 +226,23 @@ func (l *Lists) Failure(lang string, status int, msg string) []byte {
 
 func (l *Lists) head(title, lang string) page.Head {
 	s := l.o.Site
-	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL, Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}
+	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL,
+		Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}
 }
 
-// translate adds to a head the links to its page in each language, for readers and, at a canonical address, for search
-// engines. They name the language, because without it the preference of the browser decides.
+// translate adds to a head the links to its page in each language, for readers and, at a canonical address, for
+// search engines. They name the language, because without it the preference of the browser decides.
 func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) {
 	entries := q.Merge().Entries()
 	for _, lang := range label.Languages() {
-		h.Languages = append(h.Languages, page.Link{Href: address(path, q.With(params.Lang, lang)), Label: texts.In(lang).T("language"), Type: lang})
-		h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang, lang)), Type: lang})
+		h.Languages = append(h.Languages,
+			page.Link{Href: address(path, q.With(params.Lang, lang)), Label: texts.In(lang).T("language"),
+				Type: lang})
+		h.Alternates = append(h.Alternates,
+			page.Link{Href: address(canonical, entries.With(params.Lang, lang)), Type: lang})
 	}
-	h.Alternates = append(h.Alternates, page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
+	h.Alternates = append(h.Alternates,
+		page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
 }
 
 // Ignores reports whether lists ignore a parameter in every format: it is one of Options.Ignored, and not of lists.
@@ -246,8 +253,8 @@ func (l *Lists) Ignores(name string) bool {
 	})
 }
 
-// ErrHost is the error for a request that needs absolute URLs, from a host that is not listed. Any client can send any
-// Host, and a cache may send the answer to others.
+// ErrHost is the error for a request that needs absolute URLs, from a host that is not listed. Any client can send
+// any Host, and a cache may send the answer to others.
 var ErrHost = errors.New("lists: the host is not in the list of hosts")
 
 // Base returns the beginning of absolute URLs: the configured one, or that of a host in Options.Hosts, or "".

@@ -130,7 +130,8 @@ func TestListFacesAgree(t *testing.T) {
 				t.Errorf("%s%s has %d items, want %d", list, suffix, got, all.Count)
 			}
 		}
-		for suffix, mark := range map[string]string{".atom": "<entry>", ".rss": "<item>", ".feed.json": `"content_html"`, ".html?limit=200": "<article ", "?limit=200": "<article "} {
+		for suffix, mark := range map[string]string{".atom": "<entry>", ".rss": "<item>",
+			".feed.json": `"content_html"`, ".html?limit=200": "<article ", "?limit=200": "<article "} {
 			want := min(all.Count, 50)
 			if strings.Contains(suffix, "limit") {
 				want = min(all.Count, 200)
@@ -162,13 +163,17 @@ func TestStreamedExports(t *testing.T) {
 	o.Limits.KeptBytes = 1
 	parts := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
 	for _, target := range []string{
-		"/lists/activities.bib", "/lists/activities.bib?latex=1&group=person", "/lists/activities.ris", "/lists/activities.csl.json", "/lists/activities.jsonld",
-		"/lists/activities.csv?sort=title", "/lists/activities.bib?limit=1", "/lists/activities.ris?limit=128", "/lists/activities.ris?limit=129&page=2",
+		"/lists/activities.bib", "/lists/activities.bib?latex=1&group=person", "/lists/activities.ris",
+		"/lists/activities.csl.json", "/lists/activities.jsonld",
+		"/lists/activities.csv?sort=title", "/lists/activities.bib?limit=1", "/lists/activities.ris?limit=128",
+		"/lists/activities.ris?limit=129&page=2",
 		"/lists/activities.csl.json?year=1000",
 	} {
 		want, got := whole.Get(target), parts.Get(target)
-		if want.StatusCode != http.StatusOK || got.StatusCode != http.StatusOK || string(got.Body) != string(want.Body) {
-			t.Errorf("%s: %d bytes in parts (%d), %d as a whole (%d)", target, len(got.Body), got.StatusCode, len(want.Body), want.StatusCode)
+		if want.StatusCode != http.StatusOK || got.StatusCode != http.StatusOK ||
+			string(got.Body) != string(want.Body) {
+			t.Errorf("%s: %d bytes in parts (%d), %d as a whole (%d)", target, len(got.Body), got.StatusCode,
+				len(want.Body), want.StatusCode)
 		}
 	}
 }
@@ -186,7 +191,8 @@ func TestPreparedEntries(t *testing.T) {
 				page := s.Get(fmt.Sprintf("/lists/activities.bib?limit=200&page=%d%s", len(made)+1, sort))
 				made = append(made, string(page.Body))
 			}
-			if pages := strings.Join(made[:len(made)-1], "\n"); prepared != pages || strings.Count(pages, "\n@") < 500 {
+			if pages := strings.Join(made[:len(made)-1], "\n"); prepared != pages ||
+				strings.Count(pages, "\n@") < 500 {
 				t.Errorf("%s: %d bytes are prepared, %d made", sort, len(prepared), len(pages))
 			}
 		}
@@ -229,7 +235,9 @@ func TestListParametersAreDescribed(t *testing.T) {
 	values := map[string]string{
 		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1",
 		"person": "ann", "project": "MOTH", "topic": "T1", "keyword": "owls",
-		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0", "jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
+		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2",
+		"limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0",
+		"jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
 		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO",
 		"not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.keyword": "owls", "not.oa": "0",
 	}
@@ -239,7 +247,8 @@ func TestListParametersAreDescribed(t *testing.T) {
 	item := getList(s, "/lists/activities.json").Items[0].ID
 	unit := getList(s, "/lists/activities.json?facets=unit").Facets["unit"][0].Value
 	for path, target := range map[string]string{
-		"/lists": "/lists", "/lists.json": "/lists.json", "/lists/{list}": "/lists/activities.json", "/lists/{kind}/{id}": "/lists/unit/" + unit + ".json", "/items/{id}": "/items/" + item + ".json",
+		"/lists": "/lists", "/lists.json": "/lists.json", "/lists/{list}": "/lists/activities.json",
+		"/lists/{kind}/{id}": "/lists/unit/" + unit + ".json", "/items/{id}": "/items/" + item + ".json",
 	} {
 		var described []string
 		for _, p := range document.Paths[path].Get.Parameters {

@@ -23,7 +23,8 @@ func TestViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, def := range lists.Views(api.Views(), mapping) {
-		listed := slices.Contains([]string{rules.ViewActivities, rules.ViewPersons, rules.ViewProjects, rules.ViewEvents}, def.Name)
+		listed := slices.Contains([]string{rules.ViewActivities, rules.ViewPersons, rules.ViewProjects,
+			rules.ViewEvents}, def.Name)
 		if (def.Words != nil) != listed {
 			t.Errorf("%s: has words: %v", def.Name, def.Words != nil)
 		}
@@ -33,9 +34,12 @@ func TestViews(t *testing.T) {
 		b := index.NewBuilder(def, index.NewBudget(1<<20, 0), nil)
 		var rows []bson.Raw
 		for _, doc := range []bson.D{
-			{{Key: "_id", Value: "shown"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: bson.D{{Key: "public", Value: true}}}},
-			{{Key: "_id", Value: "hidden"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}},
-			{{Key: "_id", Value: "odd"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: true}},
+			{{Key: "_id", Value: "shown"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"},
+				{Key: "title", Value: "Moths"}, {Key: mark.Field, Value: bson.D{{Key: "public", Value: true}}}},
+			{{Key: "_id", Value: "hidden"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"},
+				{Key: "title", Value: "Moths"}},
+			{{Key: "_id", Value: "odd"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"},
+				{Key: "title", Value: "Moths"}, {Key: mark.Field, Value: true}},
 		} {
 			row, err := bson.Marshal(doc)
 			if err != nil {

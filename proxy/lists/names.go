@@ -41,8 +41,8 @@ func (a *answer) bylines() bylines {
 	return b
 }
 
-// in returns the citation of an item with persons marked and, if there are more than may be in view, the others folded.
-// A link to the item stands for those that the citation may not have.
+// in returns the citation of an item with persons marked and, if there are more than may be in view, the others
+// folded. A link to the item stands for those that the citation may not have.
 func (b bylines) in(citation string, it *item) string {
 	end := 0
 	more := []bool{it.MoreAuthors, it.MoreEditors, it.MoreSupervisors}

@@ -87,12 +87,14 @@ func TestListNames(t *testing.T) {
 			}
 			list := getList(s, strings.TrimPrefix(one.Href, "https://data.example")+".json?limit=1")
 			if list.Title != one.Title || list.Count != one.Count || one.Count == 0 {
-				t.Errorf("%s is %q with %d items, the index says %q with %d", one.Href, list.Title, list.Count, one.Title, one.Count)
+				t.Errorf("%s is %q with %d items, the index says %q with %d", one.Href, list.Title, list.Count,
+					one.Title, one.Count)
 			}
 		}
 	}
 	for query, want := range map[string]string{
-		"q=laka+042": "seldom042", "q=%C5%81%C4%84KA-042": "seldom042", "q=swietoslawa&limit=1": "seldom000", "q=seldom149": "seldom149",
+		"q=laka+042": "seldom042", "q=%C5%81%C4%84KA-042": "seldom042", "q=swietoslawa&limit=1": "seldom000",
+		"q=seldom149":           "seldom149",
 		"q=" + proxytest.Secret: "", "q=xyzzyquauser": "", "q=unheard+of+name": "",
 	} {
 		var got []string
@@ -111,12 +113,15 @@ func TestListNames(t *testing.T) {
 		t.Errorf("%d people, sorted by name: %v", len(titles), slices.IsSorted(titles))
 	}
 	page := string(s.Get("/lists?lang=de&q=seldom", "Accept", "text/html").Body)
-	for _, want := range []string{`id="vl_persons"`, `<h2 dir="auto">Personen</h2>`, `<details open><summary>L <span class="vl-n">150</span>`, `value="seldom"`, `href="https://data.example/lists/person/seldom149">Łąka-149, Świętosława</a>`} {
+	for _, want := range []string{`id="vl_persons"`, `<h2 dir="auto">Personen</h2>`,
+		`<details open><summary>L <span class="vl-n">150</span>`, `value="seldom"`,
+		`href="https://data.example/lists/person/seldom149">Łąka-149, Świętosława</a>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s: %.3000s", want, page)
 		}
 	}
-	if start := string(s.Get("/", "Accept", "text/html").Body); strings.Contains(start, "seldom149") || !strings.Contains(start, `href="/lists?lang=en#vl_persons"`) {
+	if start := string(s.Get("/", "Accept", "text/html").Body); strings.Contains(start, "seldom149") ||
+		!strings.Contains(start, `href="/lists?lang=en#vl_persons"`) {
 		t.Error("the start page lists all people, or does not link to them")
 	}
 	if res := s.Get("/lists.json?limit=1&q=seldom&lang=en"); res.StatusCode != http.StatusOK {
@@ -144,6 +149,7 @@ func TestListNamesOfInstitute(t *testing.T) {
 			t.Errorf("no list of the kind %s", kind)
 		}
 	}
-	index, page, start := s.Get("/lists.json"), s.Get("/lists", "Accept", "text/html"), s.Get("/", "Accept", "text/html")
+	index, page, start := s.Get("/lists.json"), s.Get("/lists", "Accept", "text/html"), s.Get("/", "Accept",
+		"text/html")
 	t.Logf("the index has %d bytes, its page %d, the start page %d", len(index.Body), len(page.Body), len(start.Body))
 }

@@ -23,8 +23,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// said has what public records of a snapshot say of others by their notices: a retracted work need not know its notice,
-// nor the notice the work. It is immutable; nil says nothing.
+// said has what public records of a snapshot say of others by their notices: a retracted work need not know its
+// notice, nor the notice the work. It is immutable; nil says nothing.
 type said struct {
 	// of has notices by the DOI or the id of the record that they are about. Their DOI and id are those of the record
 	// that says so.
@@ -124,7 +124,8 @@ func (a *answer) named(it *item) (all []page.Notice) {
 	t := texts.In(a.query.Text(params.Lang))
 	for _, n := range it.Notices {
 		all = append(all, page.Notice{
-			Type: n.Code, Label: t.T("notice-" + n.Code), DOI: n.DOI, Href: cmp.Or(identifier.DOIAddress(n.DOI), n.URL),
+			Type: n.Code, Label: t.T("notice-" + n.Code), DOI: n.DOI,
+			Href: cmp.Or(identifier.DOIAddress(n.DOI), n.URL),
 		})
 	}
 	return all
@@ -164,8 +165,8 @@ func (it *item) headline(title, lang string) string {
 	return texts.In(lang).T("notice-"+code) + ": " + title
 }
 
-// withNotice returns a citation after what the gravest of the notices says, unless it is there, as templates of OSIRIS
-// have it.
+// withNotice returns a citation after what the gravest of the notices says, unless it is there, as templates of
+// OSIRIS have it.
 func (it *item) withNotice(citation, lang string) string {
 	code := it.Notice()
 	if code == "" {

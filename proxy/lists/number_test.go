@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNumberAndStatus: JSON and CSV have the number of a report, a patent or an article, and the status of a work that
-// has not appeared yet.
+// TestNumberAndStatus: JSON and CSV have the number of a report, a patent or an article, and the status of a work
+// that has not appeared yet.
 func TestNumberAndStatus(t *testing.T) {
 	const work = `"type": "publication", "title": "Zyx moths", "year": 2021, `
 	s := withRecords(t, map[string][]string{"activities": {
@@ -54,8 +54,10 @@ func TestNumberAndStatusOnPage(t *testing.T) {
 	const work = `"type": "publication", "title": "Zyx moths", "year": 2021, `
 	s := withRecords(t, map[string][]string{"activities": {
 		`{"_id": "report", ` + work + `"subtype": "report", "report_number": "TR-2021/7"}`,
-		`{"_id": "patent", ` + work + `"subtype": "patent", "patent_number": "EP 1 234 567 B1", "status": "submitted"}`,
-		`{"_id": "article", ` + work + `"subtype": "article", "article_number": "e012", "pages": "1-9", "epub": true}`,
+		`{"_id": "patent", ` + work +
+			`"subtype": "patent", "patent_number": "EP 1 234 567 B1", "status": "submitted"}`,
+		`{"_id": "article", ` + work +
+			`"subtype": "article", "article_number": "e012", "pages": "1-9", "epub": true}`,
 		`{"_id": "pageless", ` + work + `"subtype": "article", "article-number": 104512, "status": "in press"}`,
 		`{"_id": "ahead", ` + work + `"subtype": "article", "epub": true}`,
 		`{"_id": "plain", ` + work + `"subtype": "article", "pages": "1-9", "issue": 3, "status": "published"}`,

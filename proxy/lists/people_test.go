@@ -13,8 +13,9 @@ import (
 	"vitrine/rules"
 )
 
-// TestListsOfPeople: a list of persons is in the order of family names, unless another one is requested, and shows names
-// rather than usernames; persons have no page but their list. A list of projects sorts by the family names of their first persons.
+// TestListsOfPeople: a list of persons is in the order of family names, unless another one is requested, and shows
+// names rather than usernames; persons have no page but their list. A list of projects sorts by the family names of
+// their first persons.
 func TestListsOfPeople(t *testing.T) {
 	t.Run("memory", listsOfPeople)
 	proxytest.ViewsAre = view.Store
@@ -25,8 +26,10 @@ func TestListsOfPeople(t *testing.T) {
 func listsOfPeople(t *testing.T) {
 	records := map[string][]string{
 		"persons": {
-			`{"_id":1,"username":"u1","first":"Ann","last":"Zebra"}`, `{"_id":2,"username":"u2","first":"Zoe","last":"Ärzt","displayname":"Dr. Zoe Ärzt"}`,
-			`{"_id":3,"username":"u3","last":"Moth"}`, `{"_id":4,"first":"Bob","last":"Moth"}`, `{"_id":5,"username":"only"}`,
+			`{"_id":1,"username":"u1","first":"Ann","last":"Zebra"}`,
+			`{"_id":2,"username":"u2","first":"Zoe","last":"Ärzt","displayname":"Dr. Zoe Ärzt"}`,
+			`{"_id":3,"username":"u3","last":"Moth"}`, `{"_id":4,"first":"Bob","last":"Moth"}`,
+			`{"_id":5,"username":"only"}`,
 		},
 		"projects": {
 			`{"_id":1,"name":"A","title":"Owls","public":true,"year":2020,"persons":[{"user":"u1"}]}`,
@@ -47,9 +50,11 @@ func listsOfPeople(t *testing.T) {
 	down := slices.Clone(up)
 	slices.Reverse(down)
 	for target, want := range map[string][]string{
-		"/lists/people.json": up, "/lists/people.json?sort=year": up, "/lists/people.json?sort=title": up, "/lists/people.json?sort=author": up,
+		"/lists/people.json": up, "/lists/people.json?sort=year": up, "/lists/people.json?sort=title": up,
+		"/lists/people.json?sort=author": up,
 		"/lists/people.json?sort=-title": down, "/lists/people.json?sort=-author": down,
-		"/lists/projects.json?sort=author": {"Moths", "Owls", "Bats"}, "/lists/projects.json?sort=-author": {"Owls", "Moths", "Bats"},
+		"/lists/projects.json?sort=author":  {"Moths", "Owls", "Bats"},
+		"/lists/projects.json?sort=-author": {"Owls", "Moths", "Bats"},
 	} {
 		var got []string
 		for _, item := range getList(s, target).Items {
@@ -60,7 +65,8 @@ func listsOfPeople(t *testing.T) {
 		}
 	}
 	for suffix, empty := range map[string]string{".atom": `href=""`, ".rss": "<link></link>", ".jsonld": `/items/`} {
-		if body := string(s.Get("/lists/people" + suffix).Body); strings.Contains(body, empty) || !strings.Contains(body, "/lists/person/u1") {
+		if body := string(s.Get("/lists/people" + suffix).Body); strings.Contains(body, empty) ||
+			!strings.Contains(body, "/lists/person/u1") {
 			t.Errorf("people%s has an address without a page, or lacks one: %s", suffix, body)
 		}
 	}

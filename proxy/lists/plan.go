@@ -153,7 +153,8 @@ func (l *listing) headers() (all []response.Header) {
 	}
 	if l.format.suffix != ".html" {
 		name := strings.Trim(notInNames.ReplaceAllString(strings.SplitN(l.path, "/", 3)[2], "-"), "-")
-		all = append(all, response.Header{Name: "Content-Disposition", Value: `inline; filename="` + name + l.format.suffix + `"`})
+		all = append(all,
+			response.Header{Name: "Content-Disposition", Value: `inline; filename="` + name + l.format.suffix + `"`})
 	}
 	return all
 }

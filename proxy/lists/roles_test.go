@@ -37,7 +37,8 @@ func withRoles(t *testing.T) *proxytest.Site {
 			`{"_id":"secret","type":"publication","subtype":"book","title":"Qyx secret","year":1906,
 				"editors":[{"last":"Zhidden","first":"Hy","user":"zhidden","units":["ZHID","ZYX"]}],
 				"supervisors":[` + fern + `]}`,
-			`{"_id":"concealed","type":"publication","title":"Qyx concealed","hide":true,"supervisors":[` + fern + `]}`,
+			`{"_id":"concealed","type":"publication","title":"Qyx concealed","hide":true,"supervisors":[` + fern +
+				`]}`,
 		},
 		"projects": {
 			`{"_id":"project","name":"ZPRO","title":"Qyx project","public":true,
@@ -108,8 +109,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestRolesInFormats: formats name supervisors as far as they have a place for them, and the list of a supervisor marks
-// the name.
+// TestRolesInFormats: formats name supervisors as far as they have a place for them, and the list of a supervisor
+// marks the name.
 func TestRolesInFormats(t *testing.T) {
 	s := withRoles(t)
 	read := csv.NewReader(strings.NewReader(string(s.Get("/lists/activities.csv?ids=secret").Body)))

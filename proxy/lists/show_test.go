@@ -49,7 +49,8 @@ func TestShow(t *testing.T) {
 		"ris":   {`<summary>RIS</summary><pre`, `>TY  - JOUR`, `.ris">Save as a file (.ris)</a>`},
 		"units": {`<span>Units:</span> <a href="https://data.example/lists/unit/MOTH">`},
 	}
-	for _, target := range []string{"/lists/activities.html?ids=whole&show=", "/lists/activities?ids=whole&show=", "/items/whole.html?show="} {
+	for _, target := range []string{"/lists/activities.html?ids=whole&show=", "/lists/activities?ids=whole&show=",
+		"/items/whole.html?show="} {
 		for asked := range parts {
 			body := string(s.Get(target+asked, "Accept", "text/html").Body)
 			for name, texts := range parts {
@@ -64,17 +65,21 @@ func TestShow(t *testing.T) {
 	page := string(s.Get("/items/whole", "Accept", "text/html").Body)
 	for name, texts := range parts {
 		for _, text := range texts {
-			if shown := strings.Contains("badges keywords oa pdf units", name); shown != strings.Contains(page, text) {
+			if shown := strings.Contains("badges keywords oa pdf units", name); shown !=
+				strings.Contains(page, text) {
 				t.Errorf("the item's page has %s: %v", text, !shown)
 			}
 		}
 	}
-	for _, text := range []string{`<dt>Funding</dt><dd dir="auto">funder of Plugh grant-1</dd>`, `<meta name="citation_pdf_url" content="https://example.org/pdf">`, `<meta name="citation_keywords" content="keywords one; keywords two; best-paper">`} {
+	for _, text := range []string{`<dt>Funding</dt><dd dir="auto">funder of Plugh grant-1</dd>`,
+		`<meta name="citation_pdf_url" content="https://example.org/pdf">`,
+		`<meta name="citation_keywords" content="keywords one; keywords two; best-paper">`} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the item's page lacks %s", text)
 		}
 	}
-	if links := s.Get("/items/whole", "Accept", "text/html").Header.Get("Link"); !strings.Contains(links, `<https://creativecommons.org/licenses/by/4.0/>; rel="license"`) {
+	if links := s.Get("/items/whole", "Accept", "text/html").Header.Get("Link"); !strings.Contains(links,
+		`<https://creativecommons.org/licenses/by/4.0/>; rel="license"`) {
 		t.Errorf("the item's page links to %s", links)
 	}
 	german := string(s.Get("/lists/activities.html?ids=whole&lang=de&show=oa,badges").Body)
@@ -88,10 +93,12 @@ func TestShow(t *testing.T) {
 // TestShowIsStrict: values that do not exist are refused, and equal requests have one address.
 func TestShowIsStrict(t *testing.T) {
 	s := showing(t)
-	if res := s.Get("/lists/activities?show=abstracts"); res.StatusCode != http.StatusBadRequest || !strings.Contains(string(res.Body), "did you mean abstract?") {
+	if res := s.Get("/lists/activities?show=abstracts"); res.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(string(res.Body), "did you mean abstract?") {
 		t.Errorf("%s %s", res.Status, res.Body)
 	}
-	if got := getList(s, "/lists/activities.json?show=ris&show=abstract,ris&limit=1").Self; got != "https://data.example/lists/activities.json?limit=1&show=abstract,ris" {
+	if got := getList(s, "/lists/activities.json?show=ris&show=abstract,ris&limit=1").Self; got !=
+		"https://data.example/lists/activities.json?limit=1&show=abstract,ris" {
 		t.Errorf("self is %s", got)
 	}
 	if res := s.Get("/lists/activities.bib?show=abstract&limit=1"); res.StatusCode != http.StatusOK {
@@ -114,22 +121,26 @@ func TestShowInJSON(t *testing.T) {
 		"venue": "Lamps", "volume": "1719", "issue": "4", "pages": "45-67", "date": "2021", "doi": "10.5555/plugh",
 		"abstract": "abstract of Plugh More & more.", "oa": true,
 		"funder": "funder of Plugh", "grant": "grant-1", "badges": nil, "units": nil, "bibtex": nil, "ris": nil,
-		"html": "<a href='https://doi.org/10.5555/plugh'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> 1719(4), 45–67 (2021)</small>",
+		"html": "<a href='https://doi.org/10.5555/plugh'>Plugh</a><br><small>Nowak, N. <i>Lamps</i> 1719(4), 45–67 " +
+			"(2021)</small>",
 	} {
 		if it[name] != want {
 			t.Errorf("%s is %v, want %v", name, it[name], want)
 		}
 	}
 	links, _ := json.Marshal(it["links"])
-	if want := `{"doi":"https://doi.org/10.5555/plugh","license":"https://creativecommons.org/licenses/by/4.0/","page":"https://data.example/items/whole","pdf":"https://example.org/pdf","url":"https://example.org/link"}`; string(links) != want {
+	if want :=
+		`{"doi":"https://doi.org/10.5555/plugh","license":"https://creativecommons.org/licenses/by/4.0/","page":"https://data.example/items/whole","pdf":"https://example.org/pdf","url":"https://example.org/link"}`; string(links) != want {
 		t.Errorf("links are %s", links)
 	}
 	known, _ := json.Marshal([]any{it["keywords"], it["projects"]})
-	if want := `[["keywords one","keywords two","best-paper"],[{"funder":"Deutsche Forschungsgemeinschaft","grant":"grant-2, grant-3","id":"FUNDED","title":"Lamps"}]]`; string(known) != want {
+	if want :=
+		`[["keywords one","keywords two","best-paper"],[{"funder":"Deutsche Forschungsgemeinschaft","grant":"grant-2, grant-3","id":"FUNDED","title":"Lamps"}]]`; string(known) != want {
 		t.Errorf("keywords and projects are %s", known)
 	}
 	for name, texts := range map[string][]string{
-		".atom":      {`<category term="keywords one"></category>`, `<category term="best-paper"></category>`, `<link href="https://creativecommons.org/licenses/by/4.0/" rel="license"></link>`},
+		".atom": {`<category term="keywords one"></category>`, `<category term="best-paper"></category>`,
+			`<link href="https://creativecommons.org/licenses/by/4.0/" rel="license"></link>`},
 		".rss":       {`<category>keywords one</category>`, `<category>best-paper</category>`},
 		".feed.json": {`"tags":["keywords one","keywords two","best-paper"]`},
 	} {
@@ -142,7 +153,8 @@ func TestShowInJSON(t *testing.T) {
 	}
 	more, _ := json.Marshal(items("/items/whole.json?show=" + all))
 	for _, want := range []string{
-		`"badges":["Best paper","Quartile: quartile1"]`, `"keywords":["keywords one","keywords two","best-paper"]`, `"units":[{"id":"MOTH","name":"`, `"bibtex":"@article{nowak2021plugh-`, `"ris":"TY  - JOUR\r\n`,
+		`"badges":["Best paper","Quartile: quartile1"]`, `"keywords":["keywords one","keywords two","best-paper"]`,
+		`"units":[{"id":"MOTH","name":"`, `"bibtex":"@article{nowak2021plugh-`, `"ris":"TY  - JOUR\r\n`,
 	} {
 		if !strings.Contains(string(more), want) {
 			t.Errorf("%s\nlacks %s", more, want)
@@ -154,7 +166,8 @@ func TestShowInJSON(t *testing.T) {
 	}
 	data := string(s.Get("/items/whole.jsonld").Body)
 	for _, want := range []string{
-		`"isAccessibleForFree":true`, `"license":"https://creativecommons.org/licenses/by/4.0/"`, `"contentUrl":"https://example.org/pdf"`, `"keywords":["keywords one",`,
+		`"isAccessibleForFree":true`, `"license":"https://creativecommons.org/licenses/by/4.0/"`,
+		`"contentUrl":"https://example.org/pdf"`, `"keywords":["keywords one",`,
 		`"funder":{"@type":"Organization","name":"funder of Plugh"}`, `"identifier":"grant-1"`,
 		`{"@type":"Grant","name":"Lamps","alternateName":"FUNDED","identifier":["grant-2","grant-3"],"funder":{"@type":"Organization","name":"Deutsche Forschungsgemeinschaft"}}`,
 	} {
@@ -166,13 +179,17 @@ func TestShowInJSON(t *testing.T) {
 
 // TestShowHidesHiddenFields: no format shows a hidden field under any name.
 func TestShowHidesHiddenFields(t *testing.T) {
-	s := showing(t, "volume", "abstract", "keywords", "tags", "quartile", "open_access", "license", "pdf", "units", "funder", "funding_number")
-	shown := regexp.MustCompile(`1719\(|abstract of|keywords one|best-paper|Best paper|quartile1|Open access|isAccessibleForFree|creativecommons|example.org/pdf|unit/MOTH|funder of|Forschungsgemeinschaft|grant-`)
+	s := showing(t, "volume", "abstract", "keywords", "tags", "quartile", "open_access", "license", "pdf", "units",
+		"funder", "funding_number")
+	shown := regexp.MustCompile(
+		`1719\(|abstract of|keywords one|best-paper|Best paper|quartile1|Open access|isAccessibleForFree|creativecommons|example.org/pdf|unit/MOTH|funder of|Forschungsgemeinschaft|grant-`)
 	if found := shown.FindAll(showing(t).Get("/items/whole.json?show="+all).Body, -1); len(found) < 8 {
 		t.Errorf("without hidden fields there are only %q", found)
 	}
-	for _, suffix := range []string{"", ".html", ".json", ".jsonld", ".bib", ".ris", ".csl.json", ".csv", ".atom", ".rss", ".feed.json"} {
-		for _, target := range []string{"/lists/activities" + suffix + "?ids=whole&show=" + all, "/items/whole" + suffix, "/lists/project/FUNDED" + suffix, "/items/funded" + suffix} {
+	for _, suffix := range []string{"", ".html", ".json", ".jsonld", ".bib", ".ris", ".csl.json", ".csv", ".atom",
+		".rss", ".feed.json"} {
+		for _, target := range []string{"/lists/activities" + suffix + "?ids=whole&show=" + all,
+			"/items/whole" + suffix, "/lists/project/FUNDED" + suffix, "/items/funded" + suffix} {
 			res := s.Get(target, "Accept", "text/html")
 			if res.StatusCode != http.StatusOK {
 				t.Errorf("%s: %s", target, res.Status)

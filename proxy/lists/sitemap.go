@@ -57,8 +57,8 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 }
 
 // siteMap numbers the places of a site: the start page and the index, then the lists, then the rows of whole views,
-// each in its order. Numbers are counted without reading rows. A row whose id cannot be in a path has a number, but no
-// page.
+// each in its order. Numbers are counted without reading rows. A row whose id cannot be in a path has a number, but
+// no page.
 type siteMap struct {
 	lists *Lists
 	snaps response.Snapshots
@@ -66,8 +66,8 @@ type siteMap struct {
 	year  int
 }
 
-// size counts the places. The last count is kept, because a request for a part that does not exist has an error, which
-// no cache keeps.
+// size counts the places. The last count is kept, because a request for a part that does not exist has an error,
+// which no cache keeps.
 func (m siteMap) size(ctx context.Context, year string) (siteSize, error) {
 	z := siteSize{version: year + "\x00" + m.snaps.Version(), listed: 2 + len(m.lists.lists)}
 	if last := m.lists.siteSize.Load(); last != nil && last.version == z.version {
@@ -206,9 +206,10 @@ func (m siteMap) items(ctx context.Context, from, to int, yield func(place, erro
 
 // lastChanges are when pages last changed.
 type lastChanges struct {
-	all   time.Time               // of all rows
-	lists map[[2]string]time.Time // of the list about a subject, by its kind and id, or of one with a path, by "" and that
-	parts []time.Time             // of the items in each part
+	all time.Time // of all rows
+	// of the list about a subject, by its kind and id, or of one with a path, by "" and that
+	lists map[[2]string]time.Time
+	parts []time.Time // of the items in each part
 }
 
 // lastChanges reads all rows.
@@ -233,7 +234,8 @@ func (m siteMap) lastChanges(ctx context.Context, z siteSize) (last lastChanges,
 			part := &last.parts[min(number/mostURLs, len(last.parts)-1)]
 			*part = latest(*part, at)
 			number++
-			for i := 0; i < len(subjects) && one.def.View == rules.ViewActivities; i++ { // whose lists have activities alone
+			for i := 0; i < len(subjects) && one.def.View == rules.ViewActivities; i++ {
+				// whose lists have activities alone
 				for about := range mark.Entries(mark.Of(row.Doc()), subjects[i].name+"s") {
 					last.note(at, subjects[i].name, raw.StringField(about, "id"))
 				}

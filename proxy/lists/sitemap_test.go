@@ -48,7 +48,8 @@ func numbered(t *testing.T, n int) (docs []bson.Raw) {
 			{Key: "year", Value: 2020}, {Key: "created", Value: "2020-01-01"},
 			{Key: "updated", Value: fmt.Sprintf("202%d-%02d-01", i/50_000, 1+i/10_000%12)},
 			{Key: "_list", Value: bson.D{
-				{Key: "public", Value: true}, {Key: "year", Value: int32(2020)}, {Key: "entered", Value: int64(1577836800)},
+				{Key: "public", Value: true}, {Key: "year", Value: int32(2020)},
+				{Key: "entered", Value: int64(1577836800)},
 				{Key: "units", Value: bson.A{bson.D{{Key: "id", Value: "UNIT"}, {Key: "name", Value: "Unit"}}}},
 			}},
 		})
@@ -64,18 +65,20 @@ func numbered(t *testing.T, n int) (docs []bson.Raw) {
 func turnSlices(t *testing.T, s *proxytest.Site) (n int) {
 	t.Helper()
 	text := s.Admin("GET", "/metrics").Body
-	for _, line := range regexp.MustCompile(`vitrine_turns_(?:ordinary|costly)_total (\d+)`).FindAllSubmatch(text, -1) {
+	for _, line := range regexp.MustCompile(`vitrine_turns_(?:ordinary|costly)_total (\d+)`).FindAllSubmatch(text,
+		-1) {
 		more, _ := strconv.Atoi(string(line[1]))
 		n += more
 	}
 	return n
 }
 
-// TestSitemapParts: the parts of a large sitemap have each page once, none has more than the protocol allows, and their
-// index has the last change of each. The work for them looks at its turn while it reads rows.
+// TestSitemapParts: the parts of a large sitemap have each page once, none has more than the protocol allows, and
+// their index has the last change of each. The work for them looks at its turn while it reads rows.
 func TestSitemapParts(t *testing.T) {
 	proxytest.WholeOnly(t)
-	const rows, listed, most = 100_100, 6, 50_000 // listed: the start page, the index, three whole lists and the unit's
+	// listed: the start page, the index, three whole lists and the unit's
+	const rows, listed, most = 100_100, 6, 50_000
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, numbered(t, rows)...)
 	s := proxytest.OpenViews(t, store, proxytest.ListOptions(t), proxytest.ListViews(t), 0)
@@ -106,7 +109,8 @@ func TestSitemapParts(t *testing.T) {
 			t.Errorf("part %d has %d pages, changed on %s, in the index %s", i+1, len(all.URLs), last, part.Lastmod)
 		}
 	}
-	for _, want := range []string{"/", "/lists", "/lists/activities", "/lists/unit/UNIT", "/items/1", "/items/100100"} {
+	for _, want := range []string{"/", "/lists", "/lists/activities", "/lists/unit/UNIT", "/items/1",
+		"/items/100100"} {
 		if !seen["https://data.example"+want] {
 			t.Errorf("no part has %s", want)
 		}

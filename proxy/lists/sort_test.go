@@ -23,11 +23,13 @@ import (
 func sortedRecords(t testing.TB, r *rand.Rand, n int) (docs []bson.Raw) {
 	t.Helper()
 	texts := []any{
-		"Arzt", "Ärzte", "arzt", "ÄRZTE", "Aerzte", "Zebra", "zebra", "éclair", "Eclair", "<i>Moth</i> lamps", "moth lamps", "Łódź", "ß", "Strasse", "Straße",
+		"Arzt", "Ärzte", "arzt", "ÄRZTE", "Aerzte", "Zebra", "zebra", "éclair", "Eclair", "<i>Moth</i> lamps",
+		"moth lamps", "Łódź", "ß", "Strasse", "Straße",
 		"", "???", nil, 12, bson.A{"Zoo"}, bson.D{}, "\x00", "日本語", "10 moths", "9 moths",
 	}
 	for i := range n {
-		doc := bson.D{{Key: "_id", Value: fmt.Sprintf("r%04d", i)}, {Key: "type", Value: "publication"}, {Key: "year", Value: 2000 + r.IntN(4)}}
+		doc := bson.D{{Key: "_id", Value: fmt.Sprintf("r%04d", i)}, {Key: "type", Value: "publication"},
+			{Key: "year", Value: 2000 + r.IntN(4)}}
 		if text := texts[r.IntN(len(texts))]; text != nil {
 			doc = append(doc, bson.E{Key: "title", Value: text})
 		}
@@ -149,7 +151,8 @@ func BenchmarkListsSortText(b *testing.B) {
 			var times []time.Duration
 			for i := 0; b.Loop(); i++ {
 				from := time.Now()
-				if res := s.Get(fmt.Sprintf("/lists/activities.json?facets=none&limit=%d&sort=%s&exclude=%d", 10+i%90, sort, i)); res.StatusCode != http.StatusOK {
+				if res := s.Get(fmt.Sprintf("/lists/activities.json?facets=none&limit=%d&sort=%s&exclude=%d", 10+i%90,
+					sort, i)); res.StatusCode != http.StatusOK {
 					b.Fatal(res.Status)
 				}
 				times = append(times, time.Since(from))

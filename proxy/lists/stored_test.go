@@ -32,8 +32,8 @@ func spoiled(t *testing.T, row bson.Raw) bson.Raw {
 	return b.Document()
 }
 
-// TestStored: lists, items and exports show nothing of a row but what the materializer has made of its record: they are
-// the same for rows whose other fields are spoiled.
+// TestStored: lists, items and exports show nothing of a row but what the materializer has made of its record: they
+// are the same for rows whose other fields are spoiled.
 func TestStored(t *testing.T) {
 	more := map[string][]string{"activities": {whole, hostile}, "projects": {funded}}
 	change := func(collection string, docs []bson.Raw) []bson.Raw {

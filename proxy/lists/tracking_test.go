@@ -15,7 +15,8 @@ import (
 var trackers = []string{"utm_*", "fbclid", "gclid", "mc_cid", "mc_eid", "_ga", "msclkid"}
 
 // tracked is a query string from a link in a newsletter or post.
-const tracked = "utm_source=letter&utm_medium=email&utm_campaign=a%20b%26c&utm%5Fterm=&utm_x&fbclid=IwAR0_x-y&gclid=1&gclid=2&mc_cid=3&mc_eid=%FF&_ga=2.1&msclkid=4"
+const tracked = "utm_source=letter&utm_medium=email&utm_campaign=a%20b%26c&utm%5Fterm=&utm_x&" +
+	"fbclid=IwAR0_x-y&gclid=1&gclid=2&mc_cid=3&mc_eid=%FF&_ga=2.1&msclkid=4"
 
 // TestTrackingParameters: tracking parameters change no answer, and the cache keeps no separate
 // answer for them.
@@ -32,22 +33,28 @@ func TestTrackingParameters(t *testing.T) {
 		"/lists?lang=de":    {"/lists?" + tracked + "&lang=de"},
 		"/lists.json":       {"/lists.json?" + tracked},
 		"/lists/activities": {"/lists/activities?" + tracked, "/lists/activities?&" + tracked + "&&"},
-		"/lists/activities.json?year=2020,2021&q=a%2Bb&page=1": {"/lists/activities.json?year=2020,2021&" + tracked + "&q=a%2Bb&page=1", "/lists/activities.json?fbclid=x&year=2020%2C2021&q=a%2bb"},
-		"/lists/unit/MOTH.html":                                {"/lists/unit/MOTH.html?" + tracked},
-		"/lists/activities.bib?type=publication":               {"/lists/activities.bib?" + tracked + "&type=publication"},
-		"/lists/activities.atom":                               {"/lists/activities.atom?" + tracked},
-		item:                                                   {item + "?" + tracked},
-		item + ".json":                                         {item + ".json?" + tracked},
-		"/sitemap.xml":                                         {"/sitemap.xml?" + tracked},
-		embedded("?year=2020"):                                 {embedded("?year=2020") + "&" + tracked, embedded("?" + tracked + "&year=2020")},
+		"/lists/activities.json?year=2020,2021&q=a%2Bb&page=1": {"/lists/activities.json?year=2020,2021&" + tracked +
+			"&q=a%2Bb&page=1", "/lists/activities.json?fbclid=x&year=2020%2C2021&q=a%2bb"},
+		"/lists/unit/MOTH.html": {"/lists/unit/MOTH.html?" + tracked},
+		"/lists/activities.bib?type=publication": {"/lists/activities.bib?" + tracked +
+			"&type=publication"},
+		"/lists/activities.atom": {"/lists/activities.atom?" + tracked},
+		item:                     {item + "?" + tracked},
+		item + ".json":           {item + ".json?" + tracked},
+		"/sitemap.xml":           {"/sitemap.xml?" + tracked},
+		embedded("?year=2020"): {embedded("?year=2020") + "&" + tracked,
+			embedded("?" + tracked + "&year=2020")},
 	} {
 		want := s.Get(plain, "Accept", "text/html")
 		for _, target := range with {
 			got := s.Get(target, "Accept", "text/html")
-			if got.StatusCode != http.StatusOK || !bytes.Equal(got.Body, want.Body) || got.Header.Get("Link") != want.Header.Get("Link") || got.Header.Get("Cache-Status") != "vitrine; hit" {
+			if got.StatusCode != http.StatusOK || !bytes.Equal(got.Body, want.Body) ||
+				got.Header.Get("Link") != want.Header.Get("Link") ||
+				got.Header.Get("Cache-Status") != "vitrine; hit" {
 				t.Errorf("%s: %s, %s", target, got.Status, got.Header.Get("Cache-Status"))
 			}
-			if again := s.Get(target, "Accept", "text/html", "If-None-Match", want.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+			if again := s.Get(target, "Accept", "text/html", "If-None-Match",
+				want.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
 				t.Errorf("%s with the tag of %s: %s", target, plain, again.Status)
 			}
 		}
@@ -101,8 +108,8 @@ func TestOtherParametersAreStrict(t *testing.T) {
 	}
 }
 
-// TestStrangeParameters: a page does not depend on parameters that it ignores, says which they are, and refuses them to
-// clients who prefer that, or in masses.
+// TestStrangeParameters: a page does not depend on parameters that it ignores, says which they are, and refuses them
+// to clients who prefer that, or in masses.
 func TestStrangeParameters(t *testing.T) {
 	s := proxytest.OpenLists(t, nil)
 	want := s.Get("/lists/activities?year=2020", "Accept", "text/html")

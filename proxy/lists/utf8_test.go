@@ -16,8 +16,8 @@ import (
 	"vitrine/rules"
 )
 
-// brokenRecords are records by collection. "~" stands for bytes that are not UTF-8: in every text that formats read, as
-// a scalar and in lists.
+// brokenRecords are records by collection. "~" stands for bytes that are not UTF-8: in every text that formats read,
+// as a scalar and in lists.
 var brokenRecords = map[string]string{
 	"activities": `{"_id":"idx","type":"t~x","subtype":"s~x","title":"Xyzzy ~x <i>~y</i>","year":2021,
 		"authors":[{"first":"A~x","last":"L~x","user":"u~x","suffix":"~J",

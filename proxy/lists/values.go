@@ -14,8 +14,8 @@ import (
 
 // on returns the answer of a listing in snapshots. listed says that it shows the entries, and not just their number.
 //
-// It looks up the values of filters only if they may be labels, or unknown: if the list is empty, or a value is one of
-// several, or excludes. For most requests the list itself shows that records have its values.
+// It looks up the values of filters only if they may be labels, or unknown: if the list is empty, or a value is one
+// of several, or excludes. For most requests the list itself shows that records have its values.
 func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
 	compares, uncertain := selection.Compares(l.asked, l.rows.Fixed)
 	if uncertain {

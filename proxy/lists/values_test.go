@@ -69,7 +69,8 @@ func openLabelled(t *testing.T) *proxytest.Site {
 
 // someFormats returns all formats for the first of several cases, and two for each other.
 func someFormats(i int) []string {
-	all := []string{".json", ".html", "", ".bib", ".ris", ".csl.json", ".csv", ".jsonld", ".atom", ".rss", ".feed.json"}
+	all := []string{".json", ".html", "", ".bib", ".ris", ".csl.json", ".csv", ".jsonld", ".atom", ".rss",
+		".feed.json"}
 	if i == 0 {
 		return all
 	}
@@ -82,8 +83,8 @@ func inBoth(t *testing.T, test func(*testing.T)) {
 	proxytest.InStore(t, map[string]func(*testing.T){"store": test})
 }
 
-// TestValuesByLabel: a list asked for by labels is the one asked for by values, in every format, and its addresses have
-// the values.
+// TestValuesByLabel: a list asked for by labels is the one asked for by values, in every format, and its addresses
+// have the values.
 func TestValuesByLabel(t *testing.T) {
 	inBoth(t, func(t *testing.T) {
 		s := openLabelled(t)
@@ -122,7 +123,8 @@ func TestValuesByLabel(t *testing.T) {
 				b := s.Get("/lists/activities"+f+"?"+want, "Accept", "text/html")
 				if a.StatusCode != http.StatusOK || string(a.Body) != string(b.Body) ||
 					a.Header.Get("Link") != b.Header.Get("Link") || a.Header.Get("Vitrine-Ignored") != "" {
-					t.Errorf("%s?%s is not %s: %s, ignored %q", f, by, want, a.Status, a.Header.Get("Vitrine-Ignored"))
+					t.Errorf("%s?%s is not %s: %s, ignored %q", f, by, want, a.Status,
+						a.Header.Get("Vitrine-Ignored"))
 				}
 			}
 			l := getList(s, "/lists/activities.json?"+by)
@@ -136,7 +138,8 @@ func TestValuesByLabel(t *testing.T) {
 // escapeSpaces writes a query as a request has it.
 func escapeSpaces(query string) string { return strings.ReplaceAll(query, " ", "+") }
 
-// TestValuesInConfiguration: named lists may say by labels what they select. What no record has is no client's mistake.
+// TestValuesInConfiguration: named lists may say by labels what they select. What no record has is no client's
+// mistake.
 func TestValuesInConfiguration(t *testing.T) {
 	inBoth(t, func(t *testing.T) {
 		s := openLabelled(t)

@@ -33,10 +33,12 @@ func TestNewYearWhileAnswering(t *testing.T) {
 		return next
 	}
 	const always = 1 << 30
-	targets := []string{"/lists.json", "/lists", "/sitemap.xml", "/lists/recent.json", "/lists/activities.json?year=last3"}
+	targets := []string{"/lists.json", "/lists", "/sitemap.xml", "/lists/recent.json",
+		"/lists/activities.json?year=last3"}
 	for _, target := range targets {
 		open := func() *proxytest.Site {
-			return proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, recent)), o, proxytest.ListViews(t), 0)
+			return proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, recent)), o,
+				proxytest.ListViews(t), 0)
 		}
 		answers := map[int32]string{}
 		for _, now := range []int32{always, 0} {

@@ -61,7 +61,8 @@ func build(t *testing.T) map[string][]byte {
 	older(copied)
 	return map[string][]byte{
 		"served/openapi.json": indented(t, whole), "served/openapi-3.0.json": indented(t, appendJSON(nil, copied)),
-		"served/docs.html": page(t, root), "served/policy.txt": policy(pageFile(t, "style.css"), pageFile(t, "script.js")),
+		"served/docs.html":  page(t, root),
+		"served/policy.txt": policy(pageFile(t, "style.css"), pageFile(t, "script.js")),
 	}
 }
 
@@ -77,8 +78,10 @@ func pageFile(t *testing.T, name string) []byte {
 
 // policy returns the Content-Security-Policy of a page with that style and script.
 func policy(style, script []byte) []byte {
-	return []byte("default-src 'none'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
-		"; style-src " + hash(style) + "; script-src " + hash(script))
+	return []byte(
+		"default-src 'none'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+			"frame-ancestors 'none'" +
+			"; style-src " + hash(style) + "; script-src " + hash(script))
 }
 
 // hash names an inline element's content in a policy.

@@ -51,7 +51,8 @@ func TestEndpoints(t *testing.T) {
 			got = append(got, fmt.Sprint(e.Path, " ", e.Text("operationId"), " ", e.Open()))
 		}
 	}
-	if want := "about-some-lists, /a getA true, about-others, /b getB false, /c getC false"; strings.Join(got, ", ") != want {
+	if want := "about-some-lists, /a getA true, about-others, /b getB false, /c getC false"; strings.Join(got,
+		", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 }
@@ -92,7 +93,8 @@ full, full=1 and page=… and raw: All of it.  {"a":2} [… any false]`},
 				for _, f := range a.Fields {
 					fields = append(fields, fmt.Sprint(f.Name, " ", f.Type, " ", f.Always))
 				}
-				got = append(got, fmt.Sprintf("%s, %s: %s %s %s [%s]", a.Name, a.When, a.About, a.Call, a.Body, strings.Join(fields, ", ")))
+				got = append(got, fmt.Sprintf("%s, %s: %s %s %s [%s]", a.Name, a.When, a.About, a.Call, a.Body,
+					strings.Join(fields, ", ")))
 			}
 		}
 		if strings.Join(got, "\n") != tt.want {
@@ -100,7 +102,8 @@ full, full=1 and page=… and raw: All of it.  {"a":2} [… any false]`},
 		}
 	}
 	errors := api.Endpoints("Some Lists")[0].Errors()
-	if len(errors) != 1 || errors[0].Status != "4XX" || errors[0].Body() != `{"status":400}` || errors[0].About() != "Not so." {
+	if len(errors) != 1 || errors[0].Status != "4XX" || errors[0].Body() != `{"status":400}` ||
+		errors[0].About() != "Not so." {
 		t.Errorf("errors %v", errors)
 	}
 }

@@ -34,7 +34,8 @@ func (p place) below(key string) place {
 	case schemas:
 		return schema
 	case elsewhere:
-		if kind, ok := map[string]place{"schema": schema, "schemas": schemas, "example": verbatim, "examples": verbatim}[key]; ok {
+		if kind, ok := map[string]place{"schema": schema, "schemas": schemas, "example": verbatim,
+			"examples": verbatim}[key]; ok {
 			return kind
 		}
 		return elsewhere

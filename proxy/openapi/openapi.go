@@ -16,7 +16,8 @@ type Description struct {
 	JSON   []byte // OpenAPI 3.1
 	JSON30 []byte // the same as OpenAPI 3.0, for tools that do not read newer versions
 	Page   []byte // the same for people: an HTML document that loads nothing else
-	Policy string // the page's Content-Security-Policy: its own style and script, by hash, and requests to this server
+	// the page's Content-Security-Policy: its own style and script, by hash, and requests to this server
+	Policy string
 }
 
 // Load returns the description that is built into the program.

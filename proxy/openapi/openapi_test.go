@@ -45,7 +45,8 @@ func TestWritten(t *testing.T) {
 			t.Errorf("operationId %s stands twice", op.OperationID)
 		}
 		ids = append(ids, op.OperationID)
-		if _, open := op.Responses["403"]; strings.HasPrefix(path, "/api/") && !open && op.OperationID != "citationIndex" {
+		if _, open := op.Responses["403"]; strings.HasPrefix(path, "/api/") && !open &&
+			op.OperationID != "citationIndex" {
 			t.Errorf("%s requires a key, and has no 403", path)
 		}
 	}
@@ -87,7 +88,8 @@ func TestGenerable(t *testing.T) {
 			properties, _ := schema["properties"].(map[string]any)
 			data, _ := properties["data"].(map[string]any)
 			items, _ := data["items"].(map[string]any)
-			if _, named := items["$ref"]; properties["status"] != nil && data["type"] == "array" && !named && data["maxItems"] != 0.0 {
+			if _, named := items["$ref"]; properties["status"] != nil && data["type"] == "array" && !named &&
+				data["maxItems"] != 0.0 {
 				t.Errorf("%s %s: its rows have no name", version, name)
 			}
 		}

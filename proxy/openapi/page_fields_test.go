@@ -54,7 +54,8 @@ var kinds = map[string]string{
 	"Date": "string or object", "Year": "integer or string", "Figure": "string or 0",
 
 	// For stored fields, the usual type.
-	"StoredText": "string", "StoredTexts": "array of string", "StoredFlag": "boolean", "StoredYear": "number or string",
+	"StoredText": "string", "StoredTexts": "array of string", "StoredFlag": "boolean",
+	"StoredYear": "number or string",
 	"StoredDate": "string or object", "StoredReference": "object or string", "StoredReferences": "array of object",
 	"StoredPersons": "array of object", "StoredMemberships": "array of object", "StoredObjects": "array of object",
 	"StoredWorkflow": "object", "StoredRendering": "object",

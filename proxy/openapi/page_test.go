@@ -66,7 +66,8 @@ func TestPolicyNamesStyleAndScript(t *testing.T) {
 			t.Fatalf("%d elements %s", len(all), element)
 		}
 		sum := sha256.Sum256(all[0][1])
-		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(d.Policy, want) {
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'"; !strings.Contains(d.Policy, want) {
 			t.Errorf("the policy lacks %s: %s", want, d.Policy)
 		}
 	}

@@ -20,10 +20,12 @@ func read(t *testing.T, text string) *yaml.Node {
 func TestMerge(t *testing.T) {
 	tests := []struct{ name, one, two, want, err string }{
 		{"other keys", "a: 1", "b: 2", `{"a":1,"b":2}`, ""},
-		{"the same mapping", "paths: {/a: {get: 1}}", "paths: {/b: {get: 2}}", `{"paths":{"/a":{"get":1},"/b":{"get":2}}}`, ""},
+		{"the same mapping", "paths: {/a: {get: 1}}", "paths: {/b: {get: 2}}",
+			`{"paths":{"/a":{"get":1},"/b":{"get":2}}}`, ""},
 		{"components by kind", "components: {schemas: {A: 1}}", "components: {schemas: {B: 2}, headers: {C: 3}}",
 			`{"components":{"schemas":{"A":1,"B":2},"headers":{"C":3}}}`, ""},
-		{"a name twice", "components: {schemas: {A: {x: 1}}}", "components: {schemas: {A: {y: 2}}}", "", "A is described twice"},
+		{"a name twice", "components: {schemas: {A: {x: 1}}}", "components: {schemas: {A: {y: 2}}}", "",
+			"A is described twice"},
 		{"a scalar twice", "openapi: 3", "openapi: 3", "", "openapi is described twice"},
 		{"no mapping", "a: 1", "- a", "", "want a mapping"},
 	}
@@ -64,10 +66,13 @@ func TestAppendJSON(t *testing.T) {
 }
 
 func TestExtend(t *testing.T) {
-	const bases = "bases: {List: {type: object, properties: {count: {type: integer}, data: {}}}, Page: {extends: List, properties: {limit: {type: integer}}}}\n"
+	const bases = "bases: {List: {type: object, properties: {count: {type: integer}, data: {}}}, " +
+		"Page: {extends: List, properties: {limit: {type: integer}}}}\n"
 	tests := []struct{ name, schemas, want, err string }{
-		{"a base", "{A: {extends: List}}", `{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{}}}}`, ""},
-		{"a base of a base, twice", "{A: {extends: Page, properties: {data: {type: array}}}, B: {extends: Page, required: [data]}}",
+		{"a base", "{A: {extends: List}}",
+			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{}}}}`, ""},
+		{"a base of a base, twice",
+			"{A: {extends: Page, properties: {data: {type: array}}}, B: {extends: Page, required: [data]}}",
 			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{"type":"array"},"limit":{"type":"integer"}}},` +
 				`"B":{"type":"object","properties":{"count":{"type":"integer"},"data":{},"limit":{"type":"integer"}},"required":["data"]}}`, ""},
 		{"none of that name", "{A: {extends: Pages}}", "", "there is no base Pages"},
@@ -94,11 +99,14 @@ func TestOlderSchema(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"a constant", "{const: 200}", `{"type":"integer","enum":[200]}`},
 		{"null among types", "{type: [string, 'null']}", `{"type":"string","nullable":true}`},
-		{"null among alternatives", "{anyOf: [{$ref: '#/a'}, {type: string}, {type: 'null'}]}", `{"anyOf":[{"$ref":"#/a"},{"type":"string","nullable":true}]}`},
-		{"a reference with a description", "{$ref: '#/a', description: b, x-when: c}", `{"description":"b","allOf":[{"$ref":"#/a"}]}`},
+		{"null among alternatives", "{anyOf: [{$ref: '#/a'}, {type: string}, {type: 'null'}]}",
+			`{"anyOf":[{"$ref":"#/a"},{"type":"string","nullable":true}]}`},
+		{"a reference with a description", "{$ref: '#/a', description: b, x-when: c}",
+			`{"description":"b","allOf":[{"$ref":"#/a"}]}`},
 		{"a reference with our keywords", "{$ref: '#/a', x-when: c}", `{"$ref":"#/a"}`},
 		{"keywords that 3.0 lacks", "{type: object, dependentRequired: {a: [b]}}", `{"type":"object"}`},
-		{"alternatives", "{anyOf: [{const: 1}, {items: {const: a}}]}", `{"anyOf":[{"type":"integer","enum":[1]},{"items":{"type":"string","enum":["a"]}}]}`},
+		{"alternatives", "{anyOf: [{const: 1}, {items: {const: a}}]}",
+			`{"anyOf":[{"type":"integer","enum":[1]},{"items":{"type":"string","enum":["a"]}}]}`},
 		{"an example", "{type: object, default: {const: a}, properties: {example: {const: 1}}}",
 			`{"type":"object","default":{"const":"a"},"properties":{"example":{"type":"integer","enum":[1]}}}`},
 		{"examples", "{type: string, examples: [a, b]}", `{"type":"string","example":"a"}`},
@@ -140,7 +148,8 @@ func TestCode(t *testing.T) {
 		{"texts", `["x", "y:z"]`, `[<span class=s>&#34;x&#34;</span>, <span class=s>&#34;y:z&#34;</span>]`},
 		{"quotes in texts", `"a\"b"`, `<span class=s>&#34;a\&#34;b&#34;</span>`},
 		{"markup in texts", `"<b>"`, `<span class=s>&#34;&lt;b&gt;&#34;</span>`},
-		{"values", "[true,null,-1.5e3]", `[<span class=v>true</span>,<span class=v>null</span>,<span class=v>-1.5e3</span>]`},
+		{"values", "[true,null,-1.5e3]",
+			`[<span class=v>true</span>,<span class=v>null</span>,<span class=v>-1.5e3</span>]`},
 		{"what is none", "[nope]", "[nope]"},
 		{"a text without end", `"open`, `<span class=s>&#34;open</span>`},
 	}

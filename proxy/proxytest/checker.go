@@ -26,7 +26,8 @@ import (
 	"vitrine/proxy/openapi"
 )
 
-// A checker compares answers of the API with its description. A test passes an answer with the request that it answers:
+// A checker compares answers of the API with its description. A test passes an answer with the request that it
+// answers:
 //
 // 	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ nil, or why the body is invalid
 //
@@ -81,8 +82,8 @@ func (c *Checker) Check(a CheckedAnswer) error {
 	return nil
 }
 
-// check is Check without the request in its error. An answer to an unknown path or method must refuse the request. Any
-// other answer must have a described status, and the body, headers and media type of its Response.
+// check is Check without the request in its error. An answer to an unknown path or method must refuse the request.
+// Any other answer must have a described status, and the body, headers and media type of its Response.
 func (c *Checker) check(a CheckedAnswer) error {
 	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
 		return nil // the answer to a preflight request, for any path
@@ -90,7 +91,8 @@ func (c *Checker) check(a CheckedAnswer) error {
 	requested, text, _ := strings.Cut(a.Target, "?")
 	query := ReadQuery(text)
 	item := c.document.Paths.Value(c.Template(requested))
-	if reading := a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead; item == nil || !reading {
+	if reading := a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead; item == nil ||
+		!reading {
 		if a.Status < 400 || a.Status > 499 {
 			return errors.New("nothing is described for this path and method")
 		}
@@ -116,7 +118,8 @@ func (c *Checker) check(a CheckedAnswer) error {
 	if err := checkHeaders(response, a.Header); err != nil || bodiless {
 		return err
 	}
-	if media := response.Content["application/json"]; media != nil && strings.HasPrefix(cmp.Or(a.Header.Get("Content-Type"), "application/json"), "application/json") {
+	if media := response.Content["application/json"]; media != nil &&
+		strings.HasPrefix(cmp.Or(a.Header.Get("Content-Type"), "application/json"), "application/json") {
 		return c.documents(media.Schema, query, a.Body)
 	}
 	return checkMediaType(response, a.Header)
@@ -162,7 +165,8 @@ func checkHeaders(response *openapi3.Response, header http.Header) error {
 	return nil
 }
 
-// documents validates a body of one document or, in one mode, two with a schema each (openapi.json: GET /api/projects).
+// documents validates a body of one document or, in one mode, two with a schema each (openapi.json: GET
+// /api/projects).
 func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	for i := 1; ; i++ {
@@ -284,7 +288,8 @@ func described(t testing.TB, req *http.Request, res Response) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Check(CheckedAnswer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.Body})
+	err = c.Check(CheckedAnswer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header,
+		Body: res.Body})
 	if err != nil {
 		t.Errorf("not as described: %v\n%.2000s", err, res.Body)
 	}

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Clock is a clock that a test sets, forward or back. Like those of time.Now, its times have a monotonic reading, which
-// never goes back. With times from time.Date a test cannot see that a comparison uses the wrong one of the two.
+// Clock is a clock that a test sets, forward or back. Like those of time.Now, its times have a monotonic reading,
+// which never goes back. With times from time.Date a test cannot see that a comparison uses the wrong one of the two.
 type Clock struct {
 	mu    sync.Mutex
 	start time.Time     // what time.Now returned first

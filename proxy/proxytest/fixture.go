@@ -193,11 +193,13 @@ func Many(t testing.TB, n int) *Store {
 	s := NewStore()
 	docs := make([]bson.Raw, n)
 	for i := range docs {
-		web := fmt.Sprintf("<a href='/activities/view/%d'>Activity %d</a> %s", i, i, strings.Repeat("lorem ipsum ", 20))
+		web := fmt.Sprintf("<a href='/activities/view/%d'>Activity %d</a> %s", i, i,
+			strings.Repeat("lorem ipsum ", 20))
 		doc, err := bson.Marshal(bson.D{
 			{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "year", Value: 1990 + i%35},
 			{Key: "title", Value: fmt.Sprint("Activity ", i)},
-			{Key: "rendered", Value: bson.D{{Key: "web", Value: web}, {Key: "print", Value: web}, {Key: "icon", Value: "i"}, {Key: "type", Value: "Publications"}}},
+			{Key: "rendered", Value: bson.D{{Key: "web", Value: web}, {Key: "print", Value: web},
+				{Key: "icon", Value: "i"}, {Key: "type", Value: "Publications"}}},
 		})
 		if err != nil {
 			t.Fatal(err)

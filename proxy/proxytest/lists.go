@@ -20,11 +20,13 @@ import (
 
 // collections are the source collections of the views that lists show.
 var collections = map[string]string{
-	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences", rules.ViewPersons: "persons",
+	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences",
+	rules.ViewPersons: "persons",
 }
 
 // PublicRule is the rule by which the records of PublicStore are public.
-const PublicRule = `{"hide": {"$in": [null, false, 0, "", "0", "false"]}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
+const PublicRule = `{"hide": {"$in": [null, false, 0, "", "0", "false"]}, ` +
+	`"workflow.status": {"$nin": ["rejected", "in-review"]}}`
 
 // CiteRules returns the built-in mapping rules for records without the fields in hidden.
 func CiteRules(t testing.TB, hidden ...string) *cite.Mapping {
@@ -54,7 +56,8 @@ func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows
 			t.Fatal(err)
 		}
 		if made != nil {
-			if doc, err = raw.SetField(doc, mark.Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: made}); err != nil {
+			if doc, err = raw.SetField(doc, mark.Field,
+				bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: made}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// changeLog finds responses that were in flight during a change. A cache in front may receive such a response, perhaps
-// a long export, only after the purge, and would keep it as new. So the Purger sends the tags again once the response
-// has ended.
+// changeLog finds responses that were in flight during a change. A cache in front may receive such a response,
+// perhaps a long export, only after the purge, and would keep it as new. So the Purger sends the tags again once the
+// response has ended.
 type changeLog struct {
 	start   time.Time     // of the Purger; ended counts from it, so that setting the wall clock does not alter it
 	changes atomic.Uint64 // number of changes so far
@@ -84,7 +84,8 @@ func (p *Purger) repeat(ctx context.Context) {
 			return
 		case <-p.repeats.more:
 		}
-		tags := p.repeats.take() // those that are queued meanwhile wait for the next turn, because they need all of the time
+		// those that are queued meanwhile wait for the next turn, because they need all of the time
+		tags := p.repeats.take()
 		select {
 		case <-ctx.Done():
 			return

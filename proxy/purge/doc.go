@@ -1,7 +1,7 @@
 // Package purge tells caches in front of the server which answers have changed.
 //
-// Answers carry tags, in Surrogate-Key and in Cache-Tag. When the server shows a new generation of a view, it sends the
-// tags of the changed answers to each target: Varnish, Fastly, Cloudflare, another cache, or a signed webhook for
+// Answers carry tags, in Surrogate-Key and in Cache-Tag. When the server shows a new generation of a view, it sends
+// the tags of the changed answers to each target: Varnish, Fastly, Cloudflare, another cache, or a signed webhook for
 // anything else. Each target has its own queue, so that a failing target does not delay others, and no request waits
 // for a target.
 //

@@ -42,20 +42,22 @@ var kinds = map[string]kind{
 	"webhook":    {needsToken: true, tags: mostWaiting, bytes: 1 << 20, request: callWebhook},
 }
 
-// banVarnish sends a BAN with a pattern for Surrogate-Key, which Varnish can evaluate without an extension; the VCL is in
-// docs/operations.md.
+// banVarnish sends a BAN with a pattern for Surrogate-Key, which Varnish can evaluate without an extension; the VCL
+// is in docs/operations.md.
 func banVarnish(t *target, tags []string) (*http.Request, error) {
 	return t.with("BAN", "", "X-Ban-Tags", "(^|[[:space:]])("+strings.Join(tags, "|")+")($|[[:space:]])", t.bearer)
 }
 
 // purgePlain sends a PURGE with the headers of answers.
 func purgePlain(t *target, tags []string) (*http.Request, error) {
-	return t.with("PURGE", "", "Surrogate-Key", strings.Join(tags, " "), t.bearer, func(h http.Header) { h.Set("Cache-Tag", strings.Join(tags, ",")) })
+	return t.with("PURGE", "", "Surrogate-Key", strings.Join(tags, " "), t.bearer,
+		func(h http.Header) { h.Set("Cache-Tag", strings.Join(tags, ",")) })
 }
 
 // purgeFastly purges by surrogate keys: the address is https://api.fastly.com/service/ID/purge.
 func purgeFastly(t *target, tags []string) (*http.Request, error) {
-	return t.with(http.MethodPost, "", "Surrogate-Key", strings.Join(tags, " "), func(h http.Header) { h.Set("Fastly-Key", t.token) })
+	return t.with(http.MethodPost, "", "Surrogate-Key", strings.Join(tags, " "),
+		func(h http.Header) { h.Set("Fastly-Key", t.token) })
 }
 
 // purgeCloudflare purges by tags: the address is https://api.cloudflare.com/client/v4/zones/ID/purge_cache.
@@ -70,7 +72,8 @@ func purgeCloudflare(t *target, tags []string) (*http.Request, error) {
 // callWebhook posts the tags, signed as Standard Webhooks says.
 func callWebhook(t *target, tags []string) (*http.Request, error) {
 	now := time.Now()
-	body, err := json.Marshal(map[string]any{"type": "changed", "timestamp": now.UTC().Format(time.RFC3339), "data": map[string]any{"tags": tags}})
+	body, err := json.Marshal(map[string]any{"type": "changed", "timestamp": now.UTC().Format(time.RFC3339),
+		"data": map[string]any{"tags": tags}})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,8 @@ import (
 func TestLongTags(t *testing.T) {
 	long := strings.Repeat("ü ", 5000)
 	one, other := purge.Tag("unit", long+"1"), purge.Tag("unit", long+"2")
-	if len(one) > 400 || len(purge.Tag("unit", long[:120])) > 400 || one == other || one != purge.Tag("unit", long+"1") || !strings.HasPrefix(one, "unit-") {
+	if len(one) > 400 || len(purge.Tag("unit", long[:120])) > 400 || one == other ||
+		one != purge.Tag("unit", long+"1") || !strings.HasPrefix(one, "unit-") {
 		t.Errorf("%d bytes: %.300s and %.300s", len(one), one, other)
 	}
 }

@@ -92,7 +92,8 @@ func New(o Options) (*Purger, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel
 	add := promauto.With(o.Metrics)
-	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total", Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
+	requests := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_purge_requests_total",
+		Help: "Number of requests to targets of purges by outcome."}, []string{"target", "outcome"})
 	skips := add.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitrine_purge_skipped_total",
 		Help: "Number of batches of tags given up by target, because the target refuses them.",
@@ -123,8 +124,8 @@ func (p *Purger) Close() {
 	p.client.CloseIdleConnections()
 }
 
-// Changed prepares to send the changes of a view; nil changes mean that the whole view may have changed, as it may have
-// before the program started. The returned function sends them to every target, without waiting.
+// Changed prepares to send the changes of a view; nil changes mean that the whole view may have changed, as it may
+// have before the program started. The returned function sends them to every target, without waiting.
 func (p *Purger) Changed(view string, changes []index.Change) (send func()) {
 	if _, again := p.seen.LoadOrStore(view, true); !again {
 		changes = nil

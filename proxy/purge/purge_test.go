@@ -73,29 +73,34 @@ func change(id string) index.Change {
 func TestKinds(t *testing.T) {
 	for kind, check := range map[string]func(t *testing.T, r told){
 		"varnish": func(t *testing.T, r told) {
-			if want := "(^|[[:space:]])(any-projects|id-a%20%2E%7C)($|[[:space:]])"; r.Method != "BAN" || r.Header.Get("X-Ban-Tags") != want {
+			if want := "(^|[[:space:]])(any-projects|id-a%20%2E%7C)($|[[:space:]])"; r.Method != "BAN" ||
+				r.Header.Get("X-Ban-Tags") != want {
 				t.Errorf("%s %v", r.Method, r.Header)
 			}
 		},
 		"purge": func(t *testing.T, r told) {
-			if r.Method != "PURGE" || r.Header.Get("Surrogate-Key") != "any-projects id-a%20%2E%7C" || r.Header.Get("Cache-Tag") != "any-projects,id-a%20%2E%7C" {
+			if r.Method != "PURGE" || r.Header.Get("Surrogate-Key") != "any-projects id-a%20%2E%7C" ||
+				r.Header.Get("Cache-Tag") != "any-projects,id-a%20%2E%7C" {
 				t.Errorf("%s %v", r.Method, r.Header)
 			}
 		},
 		"fastly": func(t *testing.T, r told) {
-			if r.Method != "POST" || r.Header.Get("Surrogate-Key") != "any-projects id-a%20%2E%7C" || r.Header.Get("Fastly-Key") != "secret" {
+			if r.Method != "POST" || r.Header.Get("Surrogate-Key") != "any-projects id-a%20%2E%7C" ||
+				r.Header.Get("Fastly-Key") != "secret" {
 				t.Errorf("%s %v", r.Method, r.Header)
 			}
 		},
 		"cloudflare": func(t *testing.T, r told) {
-			if r.body != `{"tags":["any-projects","id-a%20%2E%7C"]}` || r.Header.Get("Authorization") != "Bearer secret" {
+			if r.body != `{"tags":["any-projects","id-a%20%2E%7C"]}` ||
+				r.Header.Get("Authorization") != "Bearer secret" {
 				t.Errorf("%s %v", r.body, r.Header)
 			}
 		},
 		"webhook": func(t *testing.T, r told) {
 			mac := hmac.New(sha256.New, []byte("secret"))
 			mac.Write([]byte(r.Header.Get("Webhook-Id") + "." + r.Header.Get("Webhook-Timestamp") + "." + r.body))
-			if r.Header.Get("Webhook-Signature") != "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) || !strings.Contains(r.body, `"tags":["any-projects"`) {
+			if r.Header.Get("Webhook-Signature") != "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)) ||
+				!strings.Contains(r.body, `"tags":["any-projects"`) {
 				t.Errorf("%s %v", r.body, r.Header)
 			}
 		},
@@ -151,7 +156,8 @@ func TestRetried(t *testing.T) {
 // TestSecrets: neither errors nor the log have the address of a target, which may have a secret in it, or its token.
 func TestSecrets(t *testing.T) {
 	var log syncBuffer
-	o := purge.Options{Targets: map[string]string{"one": "purge http://user:hidden@127.0.0.1:1/hidden ü?hidden"}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o := purge.Options{Targets: map[string]string{"one": "purge http://user:hidden@127.0.0.1:1/hidden ü?hidden"},
+		Log: slog.New(slog.NewTextHandler(&log, nil))}
 	p, err := purge.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +206,8 @@ func TestAdopted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if tags := s.Get("/api/projects?formatted").Header.Get("Surrogate-Key"); !strings.Contains(tags, "any-activities") {
+	if tags := s.Get("/api/projects?formatted").Header.Get("Surrogate-Key"); !strings.Contains(tags,
+		"any-activities") {
 		t.Errorf("projects with the numbers of their activities have the tags %s", tags)
 	}
 }
@@ -209,13 +216,16 @@ func TestAdopted(t *testing.T) {
 func TestBounded(t *testing.T) {
 	address, _ := listen(t, always(http.StatusServiceUnavailable))
 	measured := prometheus.NewRegistry()
-	p, err := purge.New(purge.Options{Targets: map[string]string{"a": "purge " + address}, Log: slog.New(slog.DiscardHandler), Metrics: measured})
+	p, err := purge.New(purge.Options{Targets: map[string]string{"a": "purge " + address},
+		Log: slog.New(slog.DiscardHandler), Metrics: measured})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	for i := range 30_000 {
-		p.Changed("projects", []index.Change{change(strings.Repeat("x", i%100) + string(rune('a'+i%26)) + strings.Repeat("y", i/100))})()
+		p.Changed("projects",
+			[]index.Change{change(strings.Repeat("x", i%100) + string(rune('a'+i%26)) +
+				strings.Repeat("y", i/100))})()
 	}
 	proxytest.Until(t, "tags wait", func() bool {
 		all, err := measured.Gather()
@@ -248,7 +258,8 @@ func TestOptions(t *testing.T) {
 		{Targets: map[string]string{"one": "purge http://"}},
 		{Targets: map[string]string{"one": "purge http://user:secret@a:b/"}},
 	} {
-		if p, err := purge.New(o); err == nil || !strings.Contains(err.Error(), "one") || strings.Contains(err.Error(), "secret") {
+		if p, err := purge.New(o); err == nil || !strings.Contains(err.Error(), "one") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v: %v", o, err)
 			p.Close()
 		}
@@ -298,8 +309,10 @@ func TestTagsSuffice(t *testing.T) {
 		s.Refresh(rules.ViewActivities, hidden)
 		tags, after := sent(purge.Tag("id", ejson.IDText(row.Lookup("_id")))), answers(s, urls)
 		for _, url := range urls {
-			if before[url].body != after[url].body && !slices.ContainsFunc(before[url].tags, func(tag string) bool { return tags[tag] }) {
-				t.Errorf("%s changed; its tags %v are not among those sent, %v", url, before[url].tags, slices.Sorted(maps.Keys(tags)))
+			if before[url].body != after[url].body &&
+				!slices.ContainsFunc(before[url].tags, func(tag string) bool { return tags[tag] }) {
+				t.Errorf("%s changed; its tags %v are not among those sent, %v", url, before[url].tags,
+					slices.Sorted(maps.Keys(tags)))
 			}
 		}
 		before = after
@@ -318,17 +331,20 @@ func answers(s *proxytest.Site, urls []string) map[string]answer {
 	all := map[string]answer{}
 	for _, url := range urls {
 		res := s.Exchange(httptest.NewRequest(http.MethodGet, url, nil))
-		all[url] = answer{generation.ReplaceAllString(string(res.Body), ""), strings.Fields(res.Header.Get("Surrogate-Key"))}
+		all[url] = answer{generation.ReplaceAllString(string(res.Body), ""),
+			strings.Fields(res.Header.Get("Surrogate-Key"))}
 	}
 	return all
 }
 
 // targetsOf returns URLs of the API and of all lists that rows are in.
 func targetsOf(rows []bson.Raw) []string {
-	urls := map[string]bool{"/api/activities?limit=5": true, "/api/html": true, "/lists/activities.html": true, "/lists/projects.html": true, "/lists": true, "/sitemap.xml": true}
+	urls := map[string]bool{"/api/activities?limit=5": true, "/api/html": true, "/lists/activities.html": true,
+		"/lists/projects.html": true, "/lists": true, "/sitemap.xml": true}
 	for _, row := range rows {
 		urls["/items/"+ejson.IDText(row.Lookup("_id"))+".json"] = true
-		for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects", "topic": "topics"} {
+		for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects",
+			"topic": "topics"} {
 			for one := range mark.Entries(mark.Of(row), list) {
 				urls["/lists/"+kind+"/"+raw.StringField(one, "id")+".json"] = true
 			}

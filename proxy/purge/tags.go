@@ -32,7 +32,8 @@ func Headers(p response.Plan) []response.Header {
 }
 
 func headersOf(tags []string) []response.Header {
-	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")}, {Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
+	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")},
+		{Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
 }
 
 // keptView stands for a view in the tags of answers that are kept of the other server.
@@ -83,7 +84,8 @@ func tagsOf(view string, changes []index.Change) []string {
 		tags[Tag("id", ejson.IDText(c.ID))] = true
 		for _, row := range []bson.Raw{c.Old, c.Doc} {
 			about := mark.Of(row)
-			for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects", "topic": "topics"} {
+			for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects",
+				"topic": "topics"} {
 				for one := range mark.Entries(about, list) {
 					for _, name := range []string{"id", "orcid"} {
 						if id := raw.StringField(one, name); id != "" {

@@ -226,7 +226,8 @@ func (p *Purger) giveUp(t *target, b *batch) {
 	} else {
 		effect = "answers stay there until they expire"
 	}
-	p.log.Error("purge given up: the target refuses it", "target", t.name, "first_tag", b.tags[0], "tags", len(b.tags),
+	p.log.Error("purge given up: the target refuses it", "target", t.name, "first_tag", b.tags[0], "tags",
+		len(b.tags),
 		"effect", effect, "error", b.err)
 }
 

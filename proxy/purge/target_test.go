@@ -108,10 +108,12 @@ func TestRefusedBatch(t *testing.T) {
 				if !whole {
 					t.Error("a batch was given up, and its answers stay")
 				}
-				if s := p.Status(); len(s) != 1 || s[0].Target != "front" || s[0].Skipped != 1 || s[0].Waiting != 0 || s[0].Error != "" {
+				if s := p.Status(); len(s) != 1 || s[0].Target != "front" || s[0].Skipped != 1 || s[0].Waiting != 0 ||
+					s[0].Error != "" {
 					t.Errorf("status: %+v", s)
 				}
-				if text := log.String(); !strings.Contains(text, "purge given up") || !strings.Contains(text, "target=front") {
+				if text := log.String(); !strings.Contains(text, "purge given up") ||
+					!strings.Contains(text, "target=front") {
 					t.Errorf("log: %s", text)
 				}
 			})
@@ -228,7 +230,8 @@ func TestAwayTarget(t *testing.T) {
 // TestSentAgain: if a response was under way when something changed that concerns it, the purge is sent again once it
 // has ended, and had time to arrive. The purge names no more than that response.
 func TestSentAgain(t *testing.T) {
-	const list, item, other = "view-projects any-projects", "view-projects id-7 view-persons any-persons", "view-activities any-activities"
+	const list, item, other = "view-projects any-projects", "view-projects id-7 view-persons any-persons",
+		"view-activities any-activities"
 	synctest.Test(t, func(t *testing.T) {
 		c := &cache{}
 		p, _ := driven(t, c)

@@ -29,7 +29,8 @@ func readBrackets(p Params) bson.D {
 	for pair := range p.of(filterParam) {
 		if pair.brackets == "" {
 			if strings.TrimSpace(pair.value) != "" {
-				p.refuse(filterParam, "", "want bracket notation such as filter[type]=publication; JSON goes into json")
+				p.refuse(filterParam, "",
+					"want bracket notation such as filter[type]=publication; JSON goes into json")
 			}
 			continue
 		}

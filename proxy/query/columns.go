@@ -83,7 +83,8 @@ func (p Params) columns(names []string) Columns {
 		if i < 0 {
 			all = append(all, Column{path[0], projectionOf(path[1:])})
 		} else if !all[i].add(path[1:]) { // MongoDB refuses this, too
-			p.refuse("columns", Printable(name), "collides with another column: a field is asked for whole or in parts")
+			p.refuse("columns", Printable(name),
+				"collides with another column: a field is asked for whole or in parts")
 		}
 	}
 	return all
@@ -157,8 +158,8 @@ func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 // Whole reports whether a column shows its whole field, not parts of it.
 func (p projection) Whole() bool { return p == nil }
 
-// Project returns the part of a value that a column shows, as MongoDB does: paths continue through arrays, and a scalar
-// is left out if the path continues. It is false for nothing, and reads a malformed value up to the fault.
+// Project returns the part of a value that a column shows, as MongoDB does: paths continue through arrays, and a
+// scalar is left out if the path continues. It is false for nothing, and reads a malformed value up to the fault.
 func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 	if v.IsZero() || p == nil {
 		return v, !v.IsZero()

@@ -123,14 +123,15 @@ func (r Reader) options(param string) filter.Options {
 	return o
 }
 
-// truthOf casts a value as PHP does, from which the API comes: null, zero, "" and "0" are false, all else is true, even
-// "false". A condition such as {"$ne": true} is not a value.
+// truthOf casts a value as PHP does, from which the API comes: null, zero, "" and "0" are false, all else is true,
+// even "false". A condition such as {"$ne": true} is not a value.
 func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
 	is := raw.Truth(v)
 	switch v.Type {
 	case bson.TypeString:
 		is = v.StringValue() != "" && v.StringValue() != "0"
-	case bson.TypeNull, bson.TypeUndefined, bson.TypeBoolean, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+	case bson.TypeNull, bson.TypeUndefined, bson.TypeBoolean, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble,
+		bson.TypeDecimal128:
 	default:
 		return bson.RawValue{}, false
 	}

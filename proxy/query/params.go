@@ -15,8 +15,8 @@ import (
 // pair is one decoded name=value of a query string: filter[year]=2020 has the name filter and the brackets [year].
 type pair struct{ name, brackets, value string }
 
-// Params is a query string, in its order. A method that cannot read its parameter returns the zero value and records the
-// error, which a handler checks once. Params also records which parts are read; see usage.
+// Params is a query string, in its order. A method that cannot read its parameter returns the zero value and records
+// the error, which a handler checks once. Params also records which parts are read; see usage.
 type Params struct {
 	pairs  []pair
 	hidden *access.Fields // fields that no parameter may name

@@ -27,8 +27,10 @@ func TestParameters(t *testing.T) {
 		{"no flag", "", func(p query.Params) any { return p.Flag("a") }, false},
 		{"an integer", "a=%2B7 ", func(p query.Params) any { return p.Integer("a") }, 7},
 		{"an empty integer", "a= ", func(p query.Params) any { return p.Integer("a") }, 0},
-		{"a page", "limit=10&offset=20", func(p query.Params) any { return p.Page() }, query.Page{Limit: 10, Offset: 20}},
-		{"an offset below 0", "limit=10&offset=-1", func(p query.Params) any { return p.Page() }, query.Page{Limit: 10}},
+		{"a page", "limit=10&offset=20", func(p query.Params) any { return p.Page() },
+			query.Page{Limit: 10, Offset: 20}},
+		{"an offset below 0", "limit=10&offset=-1", func(p query.Params) any { return p.Page() },
+			query.Page{Limit: 10}},
 		{"an offset without a limit", "offset=5", func(p query.Params) any { return p.Page() }, query.Page{}},
 		{"a limit below 0", "limit=-1&offset=5", func(p query.Params) any { return p.Page() }, query.Page{}},
 		{"a language", "lang=de", func(p query.Params) any { p.CheckLanguage(); return p.Language() }, "de"},
@@ -144,7 +146,8 @@ func TestPaths(t *testing.T) {
 	reader().Filter(p, "")
 	got := p.Paths()
 	slices.Sort(got)
-	if want := []string{"authors.user", "doi", "type", "year"}; !slices.Equal(slices.Compact(got), want) || p.Err() != nil {
+	if want := []string{"authors.user", "doi", "type", "year"}; !slices.Equal(slices.Compact(got), want) ||
+		p.Err() != nil {
 		t.Errorf("paths %q, %v, want %q", got, p.Err(), want)
 	}
 	many := make([]string, 12)
@@ -152,7 +155,8 @@ func TestPaths(t *testing.T) {
 		many[i] = strings.Repeat("x", i+1)
 	}
 	ignored := query.IgnoredPaths(append(many, "x"))
-	if !strings.HasPrefix(ignored, "x (no record has it), xx (no record has it)") || !strings.HasSuffix(ignored, ", and 4 more") {
+	if !strings.HasPrefix(ignored, "x (no record has it), xx (no record has it)") ||
+		!strings.HasSuffix(ignored, ", and 4 more") {
 		t.Errorf("ignored %s", ignored)
 	}
 }
@@ -164,7 +168,8 @@ func TestCut(t *testing.T) {
 		{math.MaxInt, math.MaxInt, 5, 5, 5}, {math.MaxInt, 3, 5, 3, 5},
 	} {
 		if from, to := (query.Page{Limit: tt.limit, Offset: tt.offset}).Cut(tt.rows); from != tt.from || to != tt.to {
-			t.Errorf("limit %d, offset %d of %d: %d to %d, want %d to %d", tt.limit, tt.offset, tt.rows, from, to, tt.from, tt.to)
+			t.Errorf("limit %d, offset %d of %d: %d to %d, want %d to %d", tt.limit, tt.offset, tt.rows, from, to,
+				tt.from, tt.to)
 		}
 	}
 }

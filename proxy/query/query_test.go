@@ -86,7 +86,8 @@ func TestCasts(t *testing.T) {
 		text, json string
 	}{
 		{projects, "filter[projects]=64a000000000000000000008", `{"projects":{"$oid":"64a000000000000000000008"}}`},
-		{projects, `json={"projects":"64a000000000000000000008"}`, `{"projects":{"$oid":"64a000000000000000000008"}}`},
+		{projects, `json={"projects":"64a000000000000000000008"}`,
+			`{"projects":{"$oid":"64a000000000000000000008"}}`},
 		{projects, "filter[projects]=SOIL", `{"projects":"SOIL"}`},
 		{projects, `json={"projects":{"$ne":1}}`, `{"projects":{"$ne":1}}`},
 		{reader().ProjectFilter, "filter[public]=false", `{"public":true}`},
@@ -147,7 +148,8 @@ func TestRefusals(t *testing.T) {
 		"json={":                               "json: ",
 		"aggregate=a b&columns=b&aggregate[]=": "aggregate: takes one value",
 	} {
-		if err := everything(read(text)); err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, rules.ErrWrongCall) {
+		if err := everything(read(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			!errors.Is(err, rules.ErrWrongCall) {
 			t.Errorf("%.60s: %v, want %s", text, err, want)
 		}
 	}
@@ -228,8 +230,10 @@ func TestIgnored(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1&offset=2", "full&lang=de", "columns[]=authors.user&columns=web,print", "aggregate=authors.user",
-		"filter[year][$gte]=2020&filter[$or][0][type]=x", "filter[type][$in][]=a&filter[_id][$oid]=64a000000000000000000001",
-		"filter[a][$elemMatch][$gte]=1&filter[a][$not][$all][]=x", "filter[%00]=1&columns[]=%ff", "filter[public]=0&filter[projects]=64a000000000000000000001",
+		"filter[year][$gte]=2020&filter[$or][0][type]=x",
+		"filter[type][$in][]=a&filter[_id][$oid]=64a000000000000000000001",
+		"filter[a][$elemMatch][$gte]=1&filter[a][$not][$all][]=x", "filter[%00]=1&columns[]=%ff",
+		"filter[public]=0&filter[projects]=64a000000000000000000001",
 		`json={"public":{"$ne":1},"projects":"64a000000000000000000001"}`, "search=^a", "&&=&a[=]&[]=1",
 	} {
 		f.Add(seed)

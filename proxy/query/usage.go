@@ -48,8 +48,8 @@ func (u *usage) MarkUnknown(name, value string, known ...string) {
 	}
 }
 
-// Checked returns a filter and records its error. If there is an error, it returns a filter that selects everything; no
-// caller uses it.
+// Checked returns a filter and records its error. If there is an error, it returns a filter that selects everything;
+// no caller uses it.
 func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	if err != nil {
 		u.Fail(err)

@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// Pieces yields the bytes of a body piece by piece. A piece is valid until the next is read. An error is the last item.
+// Pieces yields the bytes of a body piece by piece. A piece is valid until the next is read. An error is the last
+// item.
 type Pieces = iter.Seq2[[]byte, error]
 
 // Rows yields the rows of a body in the context's turn.
@@ -22,8 +23,8 @@ type Rows[T any] = func(context.Context) iter.Seq2[T, error]
 type Body struct {
 	// SizeHint is a low estimate of how many bytes the pieces have; 0 if unknown.
 	SizeHint int
-	// RowMemory is how many bytes of memory reading the rows takes, in addition to a piece: also what the body holds, such
-	// as groups, which Build has counted by result.Hold.
+	// RowMemory is how many bytes of memory reading the rows takes, in addition to a piece: also what the body holds,
+	// such as groups, which Build has counted by result.Hold.
 	RowMemory int64
 	// Links is the value of the answer's Link header, if that depends on the rows.
 	Links string
@@ -40,8 +41,8 @@ type Body struct {
 var errNoTurn = errors.New("response: a body is read without a turn")
 
 // Pieces makes the bytes of the body in the context's turn, which the caller may pause while a client reads, until it
-// asks for the next piece. Without the turn it yields an error, because the work would not share the processors fairly,
-// nor end when the client leaves.
+// asks for the next piece. Without the turn it yields an error, because the work would not share the processors
+// fairly, nor end when the client leaves.
 func (b *Body) Pieces(ctx context.Context) Pieces {
 	return func(yield func([]byte, error) bool) {
 		turn := fair.TurnOf(ctx)
@@ -81,7 +82,8 @@ func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Bo
 	}}
 }
 
-func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []byte, r T) []byte, yield func([]byte, error) bool) {
+func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []byte, r T) []byte,
+	yield func([]byte, error) bool) {
 	buffer := chunks.Get().(*[]byte)
 	out := append((*buffer)[:0], e.Head...)
 	defer func() {
@@ -171,17 +173,18 @@ func Bytes(text []byte) *Body {
 
 // Then appends another document to the body.
 func (b *Body) Then(next *Body) *Body {
-	return &Body{SizeHint: b.SizeHint, RowMemory: b.RowMemory + next.RowMemory, pieces: func(ctx context.Context) Pieces {
-		return func(yield func([]byte, error) bool) {
-			for _, body := range []*Body{b, next} {
-				for piece, err := range body.pieces(ctx) {
-					if !yield(piece, err) || err != nil {
-						return
+	return &Body{SizeHint: b.SizeHint, RowMemory: b.RowMemory + next.RowMemory,
+		pieces: func(ctx context.Context) Pieces {
+			return func(yield func([]byte, error) bool) {
+				for _, body := range []*Body{b, next} {
+					for piece, err := range body.pieces(ctx) {
+						if !yield(piece, err) || err != nil {
+							return
+						}
 					}
 				}
 			}
-		}
-	}}
+		}}
 }
 
 // ContentType is the media type of JSON answers.

@@ -34,7 +34,8 @@ func (s statuses) Handle(_ context.Context, r slog.Record) error {
 
 // endless is a list whose evaluation never ends, unless backtracking is bounded.
 func endless(n int) string {
-	return fmt.Sprintf("/api/activities?limit=%d&json=", n) + url.QueryEscape(`{"title":{"$regex":"((\\w*\\w*\\w*\\w*)*)*\\1[~^]$"}}`)
+	return fmt.Sprintf("/api/activities?limit=%d&json=", n) +
+		url.QueryEscape(`{"title":{"$regex":"((\\w*\\w*\\w*\\w*)*)*\\1[~^]$"}}`)
 }
 
 // TestEndlessFilters: while clients request endless evaluations, others get answers; when the

@@ -14,6 +14,6 @@
 //	Popular    remembers some of the answered queries, to answer them from the
 //	           next snapshot before it is shown                               (popular.go)
 //
-// A Responder uses one generation of settings; Planner, Popular and the cache of answers outlive it. The package keeps
-// no memory of Fiber after a handler has returned.
+// A Responder uses one generation of settings; Planner, Popular and the cache of answers outlive it. The package
+// keeps no memory of Fiber after a handler has returned.
 package response

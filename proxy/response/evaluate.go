@@ -45,9 +45,9 @@ const maxCompressed = 16
 // errReplaced reports that the answer being made would not be requested any more.
 var errReplaced = errors.New("response: the view has a newer snapshot")
 
-// compress makes the answer to a request whose plain body is too large to keep. It keeps the compressed answer, unless
-// that is too large, too. It has no time limit, but ends when a newer snapshot is shown. It counts only the memory of the
-// compressor as in flight, because one answer is made at a time.
+// compress makes the answer to a request whose plain body is too large to keep. It keeps the compressed answer,
+// unless that is too large, too. It has no time limit, but ends when a newer snapshot is shown. It counts only the
+// memory of the compressor as in flight, because one answer is made at a time.
 func (r *request) compress(ctx context.Context) {
 	keep, err := r.Results.Prepare(ctx, r.key, func(ctx context.Context) (*result.Answer, error) {
 		if err := cmp.Or(r.replaced(), fair.TurnOf(ctx).Costly(ctx)); err != nil {
@@ -142,6 +142,7 @@ func gather(ctx context.Context, all Pieces, most int, budget *result.InFlight) 
 // streamTag returns the tag of an answer never in memory as a whole: a hash of the key, which determines the bytes.
 func (r *request) streamTag() string {
 	k := &r.key
-	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " + strconv.FormatInt(k.Published, 36) + "\x00" + k.Query
+	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " +
+		strconv.FormatInt(k.Published, 36) + "\x00" + k.Query
 	return result.Tag(by, k.Coding)
 }

@@ -71,9 +71,9 @@ func TestExportsBesideHits(t *testing.T) {
 	}
 }
 
-// sliceOf returns how much processor time the process uses for a slice of an export while no other client has requests.
-// A slice ends when the work next looks at the clock, so that it is short on a busy machine, too, and the last one of
-// an export when that ends.
+// sliceOf returns how much processor time the process uses for a slice of an export while no other client has
+// requests. A slice ends when the work next looks at the clock, so that it is short on a busy machine, too, and the
+// last one of an export when that ends.
 func sliceOf(t *testing.T, l *proxytest.Live, target func() string) time.Duration {
 	const least = 50
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}

@@ -21,9 +21,12 @@ import (
 
 // exports are long answers that no cache has; each value for %d makes another one.
 var exports = []string{
-	"/lists/activities.bib?exclude=s%d", "/lists/activities.bib?latex=1&sort=title&exclude=s%d", "/lists/activities.ris?sort=-author&lang=de&exclude=s%d",
-	"/lists/activities.csv?sort=type&exclude=s%d", "/lists/activities.csl.json?sort=-title&group=year&exclude=s%d", "/lists/activities.jsonld?sort=author&group=person&exclude=s%d",
-	"/lists/activities.csv?q=the&sort=relevance&exclude=s%d", "/api/activities?full=1&filter[n][$ne]=%d", "/api/all-activities?filter[n][$ne]=%d",
+	"/lists/activities.bib?exclude=s%d", "/lists/activities.bib?latex=1&sort=title&exclude=s%d",
+	"/lists/activities.ris?sort=-author&lang=de&exclude=s%d",
+	"/lists/activities.csv?sort=type&exclude=s%d", "/lists/activities.csl.json?sort=-title&group=year&exclude=s%d",
+	"/lists/activities.jsonld?sort=author&group=person&exclude=s%d",
+	"/lists/activities.csv?q=the&sort=relevance&exclude=s%d", "/api/activities?full=1&filter[n][$ne]=%d",
+	"/api/all-activities?filter[n][$ne]=%d",
 	"/api/all-activities?page=portal&filter[n][$ne]=%d", "/api/search/activities?columns[]=authors&filter[n][$ne]=%d",
 }
 
@@ -59,13 +62,15 @@ func serveExports(t *testing.T, n, kept int, inFlight int64, ln net.Listener) *p
 	o := proxytest.ListOptions(t)
 	o.Limits.KeptBytes = kept
 	o.Cache.Budget, o.Cache.InFlight = 4<<20, inFlight // has room for all that is kept, so that nothing evicts it
-	return proxytest.ServeOn(t, proxytest.OpenViews(t, proxytest.ListStore(t, copies(n)), o, proxytest.ListViews(t), 64<<20), ln)
+	return proxytest.ServeOn(t,
+		proxytest.OpenViews(t, proxytest.ListStore(t, copies(n)), o, proxytest.ListViews(t), 64<<20), ln)
 }
 
 // atRest waits until requests hold nothing any more.
 func atRest(l *proxytest.Live) {
 	l.T.Helper()
-	proxytest.Until(l.T, "no memory is claimed", func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
+	proxytest.Until(l.T, "no memory is claimed",
+		func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
 	proxytest.Until(l.T, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
 }
 
@@ -109,7 +114,8 @@ func leaveUnread(l *proxytest.Live, coding string, clients, budget int) {
 	var asking sync.WaitGroup
 	for i := range clients {
 		asking.Go(func() {
-			some, answered := unread(l, coding, strings.Replace(exports[i%len(exports)], "%d", fmt.Sprintf("%d%%d", i+1), 1), 1)
+			some, answered := unread(l, coding,
+				strings.Replace(exports[i%len(exports)], "%d", fmt.Sprintf("%d%%d", i+1), 1), 1)
 			mu.Lock()
 			defer mu.Unlock()
 			conns = append(conns, some...)
@@ -178,8 +184,10 @@ type turns struct{ ordinary, costly, pauses, helpers int }
 func turnsSince(l *proxytest.Live, before turns) turns {
 	l.T.Helper()
 	return turns{
-		l.Metric("vitrine_turns_ordinary_total") - before.ordinary, l.Metric("vitrine_turns_costly_total") - before.costly,
-		l.Metric("vitrine_turns_pauses_total") - before.pauses, l.Metric("vitrine_turns_helpers_total") - before.helpers,
+		l.Metric("vitrine_turns_ordinary_total") - before.ordinary,
+		l.Metric("vitrine_turns_costly_total") - before.costly,
+		l.Metric("vitrine_turns_pauses_total") - before.pauses,
+		l.Metric("vitrine_turns_helpers_total") - before.helpers,
 	}
 }
 
@@ -196,10 +204,13 @@ func TestAloneOnAllProcessors(t *testing.T) {
 	for i := range docs {
 		var authors bson.A
 		for k := range 4 {
-			authors = append(authors, bson.D{{Key: "first", Value: fmt.Sprint("First", i%97)}, {Key: "last", Value: fmt.Sprint("Last", (i+k)%9973)}, {Key: "n", Value: (i + k) % 50}})
+			authors = append(authors, bson.D{{Key: "first", Value: fmt.Sprint("First", i%97)},
+				{Key: "last", Value: fmt.Sprint("Last", (i+k)%9973)}, {Key: "n", Value: (i + k) % 50}})
 		}
 		title := fmt.Sprint("Activity ", i, " ", strings.Repeat("lorem ipsum ", 20))
-		docs[i], _ = bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "title", Value: title}, {Key: "authors", Value: authors}}) // of plain types
+		// of plain types
+		docs[i], _ = bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "title", Value: title},
+			{Key: "authors", Value: authors}})
 	}
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, docs...)
@@ -212,7 +223,8 @@ func TestAloneOnAllProcessors(t *testing.T) {
 	} {
 		ask := func(n int) time.Duration {
 			began := time.Now()
-			if res := l.Get("/api/activities?limit=1&json=" + url.QueryEscape(fmt.Sprintf(filter, n))); res.StatusCode != http.StatusOK {
+			if res := l.Get("/api/activities?limit=1&json=" +
+				url.QueryEscape(fmt.Sprintf(filter, n))); res.StatusCode != http.StatusOK {
 				t.Errorf("%s: %s: %.200s", name, res.Status, res.Body)
 			}
 			return time.Since(began)

@@ -42,11 +42,13 @@ func TestManyUnreadExports(t *testing.T) {
 		t.Skip("takes long and much memory: .ci/run soak runs it, and TestUnreadExports is its short form")
 	}
 	const rows, clients, most = 75_000, 1_000, 300 << 20
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // the rows are on the heap of this process, which would double it
+	// the rows are on the heap of this process, which would double it
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	l := serveExports(t, rows, 64<<10, 128<<20, proxytest.Narrow{Listener: proxytest.Listen(t)})
 	const target, hot = "/lists/activities.bib?latex=1&sort=title&exclude=s%d", "/lists/activities.html?limit=5"
 	l.Get(fmt.Sprintf(target, 0)) // sorts the rows
-	proxytest.Until(t, "the page is kept", func() bool { return l.Get(hot).Header.Get("Cache-Status") == "vitrine; hit" })
+	proxytest.Until(t, "the page is kept",
+		func() bool { return l.Get(hot).Header.Get("Cache-Status") == "vitrine; hit" })
 	debug.FreeOSMemory()
 	before := anonymous(t)
 	var conns []net.Conn
@@ -82,7 +84,9 @@ func TestManyUnreadExports(t *testing.T) {
 	rested := time.Since(left)
 	debug.FreeOSMemory()
 	rest := anonymous(t) - before
-	t.Logf("%d clients of %d rows, by status %v: %d bytes held, %d claimed; nothing claimed %v after they left, %d bytes held then", clients, rows, statuses, held, claimed, rested, rest)
+	t.Logf(
+		"%d clients of %d rows, by status %v: %d bytes held, %d claimed; nothing claimed %v after they left, %d "+
+			"bytes held then", clients, rows, statuses, held, claimed, rested, rest)
 	if statuses["200"]+statuses["503"] != clients || statuses["200"] == 0 {
 		t.Errorf("answers by status %v", statuses)
 	}
@@ -103,7 +107,9 @@ func TestEveryExport(t *testing.T) {
 	l := serveExports(t, rows, 64<<10, 0, proxytest.Narrow{Listener: proxytest.Listen(t)})
 	var targets []string
 	for _, format := range []string{"bib?", "bib?latex=1&", "ris?", "csl.json?", "csv?", "jsonld?"} {
-		for _, order := range []string{"", "&sort=year", "&sort=-year", "&sort=title", "&sort=-title", "&sort=author", "&sort=-author", "&sort=type", "&sort=-type", "&sort=added", "&sort=-added", "&q=the&sort=relevance", "&group=person", "&group=unit,year&sort=title"} {
+		for _, order := range []string{"", "&sort=year", "&sort=-year", "&sort=title", "&sort=-title", "&sort=author",
+			"&sort=-author", "&sort=type", "&sort=-type", "&sort=added", "&sort=-added", "&q=the&sort=relevance",
+			"&group=person", "&group=unit,year&sort=title"} {
 			for _, lang := range []string{"en", "de"} {
 				targets = append(targets, "/lists/activities."+format+"lang="+lang+order)
 			}
@@ -146,7 +152,8 @@ func TestEveryExport(t *testing.T) {
 				t.Errorf("%s: %v", target, err)
 				return
 			}
-			if n, err := proxytest.Steadily(res.Body, 32<<10, time.Millisecond); err != io.EOF || int(n) != len(want.Body) {
+			if n, err := proxytest.Steadily(res.Body, 32<<10, time.Millisecond); err != io.EOF ||
+				int(n) != len(want.Body) {
 				t.Errorf("%s: %d of %d bytes to a slow reader, %v", target, n, len(want.Body), err)
 			}
 		})
@@ -155,7 +162,8 @@ func TestEveryExport(t *testing.T) {
 	if res := l.Get("/lists/activities.html?limit=5"); res.StatusCode != http.StatusOK {
 		t.Errorf("a page at the same time: %s", res.Status)
 	}
-	t.Logf("%d of %d exports of %d rows; %d bytes claimed", asked, len(targets), rows, l.Metric("vitrine_results_in_flight_bytes"))
+	t.Logf("%d of %d exports of %d rows; %d bytes claimed", asked, len(targets), rows,
+		l.Metric("vitrine_results_in_flight_bytes"))
 	for _, conn := range unread {
 		conn.Close()
 	}

@@ -27,8 +27,9 @@ type Freshness struct {
 
 // headers are header values that do not depend on the request.
 type headers struct {
-	vary            string
-	shared, private string        // Cache-Control of answers for all callers, and of answers for one caller or with a key
+	vary string
+	// Cache-Control of answers for all callers, and of answers for one caller or with a key
+	shared, private string
 	longest         time.Duration // how long a cache may use an answer, even a stale one
 }
 
@@ -42,7 +43,8 @@ func newHeaders(vary []string, f Freshness) headers {
 		shared += ", stale-if-error=" + seconds(d)
 	}
 	return headers{
-		vary: strings.Join(append([]string{fiber.HeaderAcceptEncoding}, vary...), ", "), shared: shared, private: "private, " + lives,
+		vary: strings.Join(append([]string{fiber.HeaderAcceptEncoding}, vary...), ", "), shared: shared,
+		private: "private, " + lives,
 		longest: f.MaxAge + max(f.StaleWhileRevalidate, f.StaleIfError),
 	}
 }
@@ -52,8 +54,8 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 // headerCacheStatus is defined by RFC 9211.
 const headerCacheStatus = "Cache-Status"
 
-// setCaching sets Vary and Cache-Control. Shared caches may not keep a private answer, and may not use an answer after
-// its period. An open answer is the same for all callers.
+// setCaching sets Vary and Cache-Control. Shared caches may not keep a private answer, and may not use an answer
+// after its period. An open answer is the same for all callers.
 func (r *Responder) setCaching(c *fiber.Ctx, now time.Time, open, private bool, in Period) {
 	vary := r.headers.vary
 	if open {
@@ -92,8 +94,8 @@ func setLinks(c *fiber.Ctx, links string) {
 const HeaderDataAge = "Vitrine-Data-Age"
 
 // setModified sets Last-Modified to the time at which the view of an answer was published. It does not set it if the
-// clock, or settings adopted since, also determine the answer. It reports whether nothing has changed since the date of
-// If-Modified-Since, which may be empty.
+// clock, or settings adopted since, also determine the answer. It reports whether nothing has changed since the date
+// of If-Modified-Since, which may be empty.
 func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, s Snapshots, st age, since string) (unmodified bool) {
 	published, shown := s.own.Meta().Published, s.own.Loaded()
 	for _, other := range s.also {
@@ -113,8 +115,8 @@ func (r *Responder) setModified(c *fiber.Ctx, p *servedPlan, s Snapshots, st age
 	if since == "" || since == st.modified {
 		return since != ""
 	}
-	// The date may be the caller's own. Until the snapshot was shown here, callers got the previous one, although this
-	// one was already published.
+	// The date may be the caller's own. Until the snapshot was shown here, callers got the previous one, although
+	// this one was already published.
 	at, err := http.ParseTime(since)
 	return err == nil && at.After(shown)
 }
@@ -176,7 +178,8 @@ func ReportIgnored(c *fiber.Ctx, ignored string) error {
 	}
 	if before := c.GetRespHeader(HeaderIgnored); before == "" {
 		SetHeader(c, HeaderIgnored, ignored)
-	} else if before != ignored && !strings.HasSuffix(before, ", "+ignored) { // the header may be set twice, see Serve
+	} else if before != ignored && !strings.HasSuffix(before, ", "+ignored) {
+		// the header may be set twice, see Serve
 		SetHeader(c, HeaderIgnored, before+", "+ignored)
 	}
 	c.Append(fiber.HeaderVary, headerPrefer)
@@ -184,7 +187,8 @@ func ReportIgnored(c *fiber.Ctx, ignored string) error {
 		return nil
 	}
 	SetHeader(c, headerApplied, handlingStrict)
-	return &rules.Error{Kind: rules.ErrWrongCall, Reason: "Strict handling was asked for, and these are ignored: " + ignored}
+	return &rules.Error{Kind: rules.ErrWrongCall,
+		Reason: "Strict handling was asked for, and these are ignored: " + ignored}
 }
 
 // strict reports whether the caller prefers strict handling (RFC 7240).
@@ -217,8 +221,8 @@ type age struct {
 	// seconds is the number of whole seconds since the store last confirmed the view. For a view from a file, the
 	// process that wrote the file got that confirmation.
 	seconds string
-	// published is when the view was published, and modified the same in HTTP's format; modified is empty while that is
-	// in the future by this clock.
+	// published is when the view was published, and modified the same in HTTP's format; modified is empty while that
+	// is in the future by this clock.
 	published time.Time
 	modified  string
 	// stale: the store did not confirm the view at the last attempt.
@@ -251,7 +255,8 @@ func (a *ages) of(view string, now time.Time) age {
 				since = max(now.Sub(status.Checked), 0)
 			}
 			last.views[status.View] = age{
-				seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
+				seconds: seconds(since), stale: status.Stale, published: status.Meta.Published,
+				modified: pastDate(status.Meta.Published, now),
 			}
 		}
 		a.last.Store(last) // concurrent calls store about the same value

@@ -44,7 +44,8 @@ func TestFilterBombs(t *testing.T) {
 	}{
 		{"depth", j(repeat(`{"$and":[`, 2000) + `{}` + repeat(`]}`, 2000)), []int{400}},
 		{"depth of $not", j(`{"a":` + repeat(`{"$not":`, 3000) + `{"$gt":1}` + repeat(`}`, 3000) + `}`), []int{400}},
-		{"depth of $elemMatch", j(`{"a":` + repeat(`{"$elemMatch":`, 2000) + `{"$gt":1}` + repeat(`}`, 2000) + `}`), []int{400}},
+		{"depth of $elemMatch", j(`{"a":` + repeat(`{"$elemMatch":`, 2000) + `{"$gt":1}` + repeat(`}`, 2000) + `}`),
+			[]int{400}},
 		{"depth of values", j(`{"a":` + repeat(`[`, 10000) + repeat(`]`, 10000) + `}`), []int{400}},
 		{"depth of brackets", "/api/activities?filter" + repeat("[$and][0]", 2000) + "[a]=1", []int{400}},
 		{"depth of a path", j(`{"` + repeat("a.", 10000) + `a":1}`), []int{200, 400}},
@@ -52,10 +53,14 @@ func TestFilterBombs(t *testing.T) {
 		{"width of brackets", "/api/activities?" + numbers(5000, "filter[$or][][a]=%d", "&"), []int{400, 414, 431}},
 		{"one condition many times", j(`{"$or":[` + repeat(`{"a":1},`, 900) + `{}]}`), []int{200, 400}},
 		{"nested alternatives", j(repeat(`{"$or":[{"a":1},`, 15) + `{}` + repeat(`]}`, 15)), []int{200}},
-		{"alternatives of alternatives", j(`{"$and":[` + repeat(`{"$or":[{"title":"a"},{"$nor":[{"year":1},{"type":2}]}]},`, 200) + `{}]}`), []int{200, 400}},
+		{"alternatives of alternatives",
+			j(`{"$and":[` + repeat(`{"$or":[{"title":"a"},{"$nor":[{"year":1},{"type":2}]}]},`, 200) + `{}]}`),
+			[]int{200, 400}},
 		{"$in of 100,000", j(`{"year":{"$in":[` + numbers(100_000, "%d", ",") + `]}}`), []int{400, 414, 431}},
 		{"$in as long as may be", j(`{"year":{"$in":[` + numbers(5500, "%d", ",") + `]}}`), []int{200, 400}},
-		{"$in of expressions", j(`{"title":{"$in":[` + repeat(`{"$regularExpression":{"pattern":"(a+)+$","options":""}},`, 300) + `1]}}`), []int{200, 400}},
+		{"$in of expressions",
+			j(`{"title":{"$in":[` + repeat(`{"$regularExpression":{"pattern":"(a+)+$","options":""}},`, 300) +
+				`1]}}`), []int{200, 400}},
 		{"$all of many", j(`{"year":{"$all":[` + numbers(3000, "%d", ",") + `]}}`), []int{200, 400}},
 		{"$size beyond numbers", j(`{"authors":{"$size":1e308}}`), []int{400}},
 		{"$mod by the least number", j(`{"year":{"$mod":[-1,-9223372036854775808]}}`), []int{200, 400}},
@@ -80,7 +85,9 @@ func TestFilterBombs(t *testing.T) {
 		{"expression: repetition to 1000, many times", re(repeat(`[a-z]{0,1000}`, 80)), []int{200, 400}},
 		{"expression: groups", re(repeat(`(`, 1500) + repeat(`)`, 1500)), []int{200, 400}},
 		{"expression: classes", re(repeat(`[^a-z\x{10000}-\x{10ffff}]`, 100)), []int{200, 400}},
-		{"expression: every letter folded", "/api/activities?limit=1&json=" + url.QueryEscape(`{"title":{"$regex":"`+repeat("ſK", 400)+`","$options":"i"}}`), []int{200, 400}},
+		{"expression: every letter folded",
+			"/api/activities?limit=1&json=" +
+				url.QueryEscape(`{"title":{"$regex":"`+repeat("ſK", 400)+`","$options":"i"}}`), []int{200, 400}},
 		{"expression: recursion", re(`(a(?1)?b)+`), []int{200, 400}},
 		{"expression: a search", "/api/projects?search=" + url.QueryEscape(`(?=(.*.*.*)*x)y`), []int{200, 400}},
 
@@ -88,10 +95,14 @@ func TestFilterBombs(t *testing.T) {
 		{"one column many times", "/api/activities?limit=1&" + repeat("columns[]=a&", 5000), []int{200, 400}},
 		{"columns in one", "/api/search/persons?columns=" + numbers(9000, "c%d", ","), []int{400, 414}},
 		{"the largest limit", "/api/activities?limit=9223372036854775807&offset=9223372036854775807", []int{200}},
-		{"the largest limit of groups", "/api/search/activities?aggregate=year&limit=9223372036854775807&offset=1", []int{200}},
+		{"the largest limit of groups", "/api/search/activities?aggregate=year&limit=9223372036854775807&offset=1",
+			[]int{200}},
 		{"limit beyond numbers", "/api/activities?limit=9223372036854775808", []int{400}},
-		{"unwinding within unwinding", "/api/search/activities?limit=1&columns[]=authors.user&columns[]=editors.user&columns[]=topics&columns[]=units&columns[]=persons.user", []int{200, 400}},
-		{"a figure of everything", "/api/search/activities?aggregate=title&aggregate_function=median&aggregate_value=year", []int{200}},
+		{"unwinding within unwinding",
+			"/api/search/activities?limit=1&columns[]=authors.user&columns[]=editors.user&columns[]=topics&" +
+				"columns[]=units&columns[]=persons.user", []int{200, 400}},
+		{"a figure of everything",
+			"/api/search/activities?aggregate=title&aggregate_function=median&aggregate_value=year", []int{200}},
 		{"funding numbers", "/api/projects-by-funding-number?number=" + numbers(10000, "%d", ","), []int{200, 400}},
 		{"a title as long as may be", "/api/levenshtein?title=" + repeat("ab", 32000), []int{200, 400}},
 		{"a title of many bytes a letter", "/api/levenshtein?title=" + repeat("%F0%9F%92%A9", 5000), []int{200, 400}},
@@ -123,7 +134,8 @@ func TestFilterBombs(t *testing.T) {
 
 // latencies sends the same request on its own connection until it is stopped, with a pause after each
 // answer, and returns how long each answer took.
-func latencies(l *proxytest.Live, stop <-chan struct{}, target string, pause time.Duration, see func(proxytest.Response)) []time.Duration {
+func latencies(l *proxytest.Live, stop <-chan struct{}, target string, pause time.Duration,
+	see func(proxytest.Response)) []time.Duration {
 	conn := l.Dial()
 	r := bufio.NewReader(conn)
 	var all []time.Duration
@@ -180,7 +192,8 @@ func TestExpressionsBesideHits(t *testing.T) {
 					case 2:
 						pattern = fmt.Sprintf(`(\w*)*\1%d!$`, k)
 					}
-					res, err := client.Get("http://" + l.Addr + "/api/activities?limit=1&json=" + url.QueryEscape(`{"title":{"$regex":"`+strings.ReplaceAll(pattern, `\`, `\\`)+`"}}`))
+					res, err := client.Get("http://" + l.Addr + "/api/activities?limit=1&json=" +
+						url.QueryEscape(`{"title":{"$regex":"`+strings.ReplaceAll(pattern, `\`, `\\`)+`"}}`))
 					if err != nil {
 						t.Error(err)
 						return
@@ -251,9 +264,12 @@ func TestCacheBusting(t *testing.T) {
 					}
 					k := n.Add(1)
 					target := []string{
-						"/api/activities?limit=20&offset=%d", "/api/activities?filter[never.seen%d]=1", "/api/activities?limit=50&x=%d",
-						"/api/activities?aggregate=field%d", "/api/search/activities?columns[]=column%d&limit=50", "/api/html?nonsense=%d",
-						"/api/users/unknown%d", "/api/levenshtein?title=title+%d", "/api/nothing/%d", "/api/projects?search=s%d",
+						"/api/activities?limit=20&offset=%d", "/api/activities?filter[never.seen%d]=1",
+						"/api/activities?limit=50&x=%d",
+						"/api/activities?aggregate=field%d", "/api/search/activities?columns[]=column%d&limit=50",
+						"/api/html?nonsense=%d",
+						"/api/users/unknown%d", "/api/levenshtein?title=title+%d", "/api/nothing/%d",
+						"/api/projects?search=s%d",
 					}[k%10]
 					res, err := client.Get("http://" + l.Addr + fmt.Sprintf(target, k))
 					if err != nil {

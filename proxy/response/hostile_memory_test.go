@@ -54,7 +54,8 @@ func TestUnreadAnswers(t *testing.T) {
 			before := proxytest.Memory()
 			conns, statuses := unread(l, coding, "/api/activities?full=1&limit=1000&offset=%d", clients)
 			held, claimed := heldSince(before, budget+4<<20), l.Metric("vitrine_results_in_flight_bytes")
-			t.Logf("%d bytes held, %d of them claimed, for answers of %d; by status %v", held, claimed, len(want), statuses)
+			t.Logf("%d bytes held, %d of them claimed, for answers of %d; by status %v", held, claimed, len(want),
+				statuses)
 			if statuses["200"]+statuses["503"] != clients || statuses["200"] < clients/2 {
 				t.Errorf("answers by status %v", statuses)
 			}
@@ -63,12 +64,14 @@ func TestUnreadAnswers(t *testing.T) {
 			}
 			got := l.Get("/api/activities?full=1&limit=1000")
 			if got.StatusCode != 200 || string(got.Body) != string(want) {
-				t.Errorf("a request at the same time: status %d, %d of %d bytes", got.StatusCode, len(got.Body), len(want))
+				t.Errorf("a request at the same time: status %d, %d of %d bytes", got.StatusCode, len(got.Body),
+					len(want))
 			}
 			for _, conn := range conns {
 				conn.Close()
 			}
-			proxytest.Until(t, "nothing is claimed", func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
+			proxytest.Until(t, "nothing is claimed",
+				func() bool { return l.Metric("vitrine_results_in_flight_bytes") == 0 })
 		})
 	}
 }
@@ -148,7 +151,9 @@ func TestUnwoundRowsStream(t *testing.T) {
 	o.Limits.KeptBytes = 1 << 20
 	l := proxytest.ServeLive(t, proxytest.Open(t, store, o))
 	for offset, want := range map[int]string{
-		0: `"Author0"},"units":"unit0","topics":"topic0"`, authors*units*topics + 25: `"Author1"},"units":"unit1","topics":"topic1"`, rows - 1: `"Author2999"},"units":"unit4","topics":"topic3"`,
+		0:                         `"Author0"},"units":"unit0","topics":"topic0"`,
+		authors*units*topics + 25: `"Author1"},"units":"unit1","topics":"topic1"`,
+		rows - 1:                  `"Author2999"},"units":"unit4","topics":"topic3"`,
 	} {
 		page := l.Get(fmt.Sprintf("%s&limit=1&offset=%d", target, offset))
 		if !strings.Contains(string(page.Body), want) || *page.Envelope(t).Count != rows {
@@ -189,7 +194,8 @@ func TestSlowStreams(t *testing.T) {
 			if err != nil || res.StatusCode != http.StatusOK {
 				return fmt.Errorf("%s: status %d, %w", res.Header.Get("Content-Encoding"), res.StatusCode, err)
 			}
-			if rows := strings.Count(proxytest.Plain(t, proxytest.Response{Response: res, Body: body}), `"last":`); rows != 2*3000*5*4 {
+			if rows := strings.Count(proxytest.Plain(t, proxytest.Response{Response: res, Body: body}),
+				`"last":`); rows != 2*3000*5*4 {
 				return fmt.Errorf("%s: %d rows", res.Header.Get("Content-Encoding"), rows)
 			}
 		}
@@ -213,7 +219,8 @@ func collaborations(t *testing.T, papers, authors, units, topics int) *proxytest
 	for i := range papers {
 		doc, err := bson.Marshal(bson.D{
 			{Key: "_id", Value: i}, {Key: "year", Value: 2000},
-			{Key: "authors", Value: list(authors, func(i int) any { return bson.D{{Key: "last", Value: fmt.Sprint("Author", i)}} })},
+			{Key: "authors", Value: list(authors,
+				func(i int) any { return bson.D{{Key: "last", Value: fmt.Sprint("Author", i)}} })},
 			{Key: "units", Value: list(units, func(i int) any { return fmt.Sprint("unit", i) })},
 			{Key: "topics", Value: list(topics, func(i int) any { return fmt.Sprint("topic", i) })},
 		})

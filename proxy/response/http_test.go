@@ -67,7 +67,8 @@ func TestConditionalRequests(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
-	for _, target := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=Soil", "/healthz"} {
+	for _, target := range []string{"/api/activities", "/api/html", "/api/all-activities",
+		"/api/spectrum-activities?spectrum=Soil", "/healthz"} {
 		t.Run(target, func(t *testing.T) {
 			get, head := s.Get(target), s.Do(http.MethodHead, target)
 			if head.StatusCode != 200 || len(head.Body) != 0 {
@@ -148,7 +149,8 @@ func TestStreams(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Limits.KeptBytes = 4 << 10
 	streaming := proxytest.Open(t, store, o)
-	for _, target := range []string{"/api/activities", "/api/activities?full=1", "/api/activities?columns=web,year", "/api/all-activities", "/api/all-activities?page=portal"} {
+	for _, target := range []string{"/api/activities", "/api/activities?full=1", "/api/activities?columns=web,year",
+		"/api/all-activities", "/api/all-activities?page=portal"} {
 		want := string(kept.Get(target).Body)
 		for _, coding := range []string{"", "gzip", "br", "zstd"} {
 			t.Run(target+" "+coding, func(t *testing.T) {
@@ -191,7 +193,8 @@ func TestLargeCompressed(t *testing.T) {
 			if proxytest.Plain(t, res) != want || status == "vitrine; hit" && res.ContentLength < 0 {
 				t.Fatalf("%s: %q of length %d has other content", coding, status, res.ContentLength)
 			}
-			if got := s.Get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", res.Header.Get("ETag")).StatusCode; got != 304 {
+			if got := s.Get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match",
+				res.Header.Get("ETag")).StatusCode; got != 304 {
 				t.Errorf("%s: status %d for the tag of %q", coding, got, status)
 			}
 			return status
@@ -210,23 +213,27 @@ func TestLargeCompressed(t *testing.T) {
 			}
 			return s.Metric("vitrine_results_bytes") > before+4<<10
 		})
-		proxytest.Until(t, "the kept answer is sent", func() bool { return get() == "vitrine; hit" }) // the metric is a moment ahead
+		// the metric is a moment ahead
+		proxytest.Until(t, "the kept answer is sent", func() bool { return get() == "vitrine; hit" })
 	}
 	if proxytest.ViewsAre == view.Store {
 		return // no snapshot is prepared
 	}
 	noise := make([]byte, 40<<10)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: 1}, {Key: "rendered", Value: bson.D{{Key: "web", Value: fmt.Sprintf("%x", noise)}}}})
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: 1},
+		{Key: "rendered", Value: bson.D{{Key: "web", Value: fmt.Sprintf("%x", noise)}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := s.Metric("vitrine_results_bytes")
 	s.Refresh(rules.ViewActivities, doc)
-	proxytest.Until(t, "all codings are made", func() bool { return s.Metric("vitrine_results_bytes") > before+len(codings)*len(noise) })
+	proxytest.Until(t, "all codings are made",
+		func() bool { return s.Metric("vitrine_results_bytes") > before+len(codings)*len(noise) })
 	for _, coding := range codings {
 		proxytest.Until(t, "the answer of the refresh is sent", func() bool {
-			return s.Get("/api/all-activities", "Accept-Encoding", coding).Header.Get("Cache-Status") == "vitrine; hit"
+			return s.Get("/api/all-activities", "Accept-Encoding", coding).Header.Get("Cache-Status") ==
+				"vitrine; hit"
 		})
 	}
 }
@@ -241,20 +248,29 @@ func TestCacheHeaders(t *testing.T) {
 		control, vary string
 	}{
 		{"open to all", func(*proxy.Options) {}, nil, "public, " + shared, "Accept-Encoding"},
-		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"}, "private, max-age=60", "Accept-Encoding, X-API-Key"},
-		{"behind a key, for shared caches", func(o *proxy.Options) { o.Auth.APIKey, o.Fresh.KeyedPublic = "k", true }, []string{"X-API-Key", "k"},
+		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"},
+			"private, max-age=60", "Accept-Encoding, X-API-Key"},
+		{"behind a key, for shared caches", func(o *proxy.Options) { o.Auth.APIKey, o.Fresh.KeyedPublic = "k", true },
+			[]string{"X-API-Key", "k"},
 			"public, " + shared, "Accept-Encoding, X-API-Key"},
-		{"with sessions, without one", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" }, nil,
+		{"with sessions, without one", func(o *proxy.Options) {
+			o.Auth.Session.Secret = secret
+			o.Auth.Session.Cookie = "c"
+		}, nil,
 			"public, " + shared, "Accept-Encoding, Authorization, Cookie"},
-		{"to a session", func(o *proxy.Options) { o.Auth.Session.Secret = secret }, []string{"Authorization", "Bearer " + proxytest.Token(t, "ada", secret)},
+		{"to a session", func(o *proxy.Options) { o.Auth.Session.Secret = secret },
+			[]string{"Authorization", "Bearer " + proxytest.Token(t, "ada", secret)},
 			"private, max-age=60", "Accept-Encoding, Authorization"},
-		{"with a cookie that does not count", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" },
-			[]string{"Cookie", "c=" + proxytest.Token(t, "ada", secret), "Sec-Fetch-Site", "cross-site"}, "private, max-age=60", "Accept-Encoding, Authorization, Cookie"},
+		{"with a cookie that does not count",
+			func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" },
+			[]string{"Cookie", "c=" + proxytest.Token(t, "ada", secret), "Sec-Fetch-Site", "cross-site"},
+			"private, max-age=60", "Accept-Encoding, Authorization, Cookie"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := proxytest.Options(t)
-			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, 24*time.Hour
+			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError =
+				time.Minute, 10*time.Minute, 24*time.Hour
 			tt.change(&o)
 			res := proxytest.Open(t, proxytest.Institute(t), o).Get("/api/activities", tt.headers...)
 			if got := res.Header.Get("Cache-Control"); got != tt.control {
@@ -363,14 +379,16 @@ func TestCORS(t *testing.T) {
 			t.Errorf("Vary = %q", res.Header.Get("Vary"))
 		}
 	}
-	preflight := s.Do(http.MethodOptions, "/api/html", "Origin", "https://www.example.org", "Access-Control-Request-Method", "GET")
+	preflight := s.Do(http.MethodOptions, "/api/html", "Origin", "https://www.example.org",
+		"Access-Control-Request-Method", "GET")
 	if preflight.StatusCode != 204 || preflight.Header.Get("Access-Control-Allow-Methods") != "GET,HEAD" {
 		t.Errorf("preflight: %d, %v", preflight.StatusCode, preflight.Header)
 	}
 	if res := s.Do(http.MethodOptions, "/api/html"); res.StatusCode != 405 {
 		t.Errorf("OPTIONS without CORS: %d", res.StatusCode)
 	}
-	if res := s.Get("/api/activities?limit=x", "Origin", "https://www.example.org"); res.Header.Get("Access-Control-Allow-Origin") == "" {
+	if res := s.Get("/api/activities?limit=x", "Origin",
+		"https://www.example.org"); res.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Error("the page that sent the request cannot read the error")
 	}
 }
@@ -429,7 +447,8 @@ func TestAccessLogHidesKeys(t *testing.T) {
 		{"/\u023a\u023a\u023a\u023aapikey=TOPSECRET%", 404},
 	} {
 		for _, id := range []string{"TOPSECRET", "x-TOPTOKEN-x", "request-1"} {
-			res, _ := l.Exchange(t, "GET "+tt.target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: "+id+"\r\n\r\n")
+			res, _ := l.Exchange(t, "GET "+tt.target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: "+id+
+				"\r\n\r\n")
 			if res.Response == nil || res.StatusCode != tt.want {
 				t.Fatalf("%q: %v, want %d", tt.target, res.Response, tt.want)
 			}
@@ -439,7 +458,8 @@ func TestAccessLogHidesKeys(t *testing.T) {
 	if at := strings.Index(text, "TOP"); at >= 0 {
 		t.Errorf("the log contains a key: %.300s", text[max(0, at-200):])
 	}
-	for _, want := range []string{`"id":"request-1"`, `"method":"GET"`, `?limit=1&…"`, `?…&limit=1"`, `"status":404`, `"status":200`} {
+	for _, want := range []string{`"id":"request-1"`, `"method":"GET"`, `?limit=1&…"`, `?…&limit=1"`, `"status":404`,
+		`"status":200`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("log lacks %s: %.1000s", want, text)
 		}
@@ -454,7 +474,8 @@ type lineLog struct {
 
 // TestAccessLogLines: a log that takes lines gets the same lines as a slog.TextHandler would write.
 func TestAccessLogLines(t *testing.T) {
-	changing := regexp.MustCompile(`^time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d) level|took=[0-9.]+(µs|ms|s)`)
+	changing := regexp.MustCompile(
+		`^time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d) level|took=[0-9.]+(µs|ms|s)`)
 	logged := func(takesLines bool) string {
 		var log proxytest.LockedBuffer
 		o, text := proxytest.Options(t), slog.NewTextHandler(&log, nil)
@@ -463,9 +484,11 @@ func TestAccessLogLines(t *testing.T) {
 			o.Logger = slog.New(lineLog{text, &log})
 		}
 		l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
-		for _, target := range []string{"/", "/api/html?limit=1", "/api/html?%22&apikey=x", `/"\?\`, "/api/html?a", "/api/\xc3\xa4?x=\xff", "/api/html?'\u200b=", "/api/activities?full=1"} {
+		for _, target := range []string{"/", "/api/html?limit=1", "/api/html?%22&apikey=x", `/"\?\`, "/api/html?a",
+			"/api/\xc3\xa4?x=\xff", "/api/html?'\u200b=", "/api/activities?full=1"} {
 			for _, method := range []string{"GET", "HEAD"} {
-				l.Exchange(t, method+" "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: request\r\n\r\n")
+				l.Exchange(t, method+" "+target+
+					" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: request\r\n\r\n")
 			}
 		}
 		var lines strings.Builder
@@ -487,7 +510,8 @@ func (panicking) Ready() bool { panic("views are broken") }
 func TestPanicIsAnEnvelope(t *testing.T) {
 	var log proxytest.LockedBuffer
 	o := proxytest.Options(t)
-	o.Views, o.Logger = panicking{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}, slog.New(slog.NewTextHandler(&log, nil))
+	o.Views, o.Logger = panicking{proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views}, slog.New(
+		slog.NewTextHandler(&log, nil))
 	server, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -495,7 +519,8 @@ func TestPanicIsAnEnvelope(t *testing.T) {
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
 	res := s.Get("/readyz")
-	if e := res.Envelope(t); e.Status != 500 || e.Error != "Internal server error" || strings.Contains(e.Msg, "broken") {
+	if e := res.Envelope(t); e.Status != 500 || e.Error != "Internal server error" ||
+		strings.Contains(e.Msg, "broken") {
 		t.Errorf("answer: %s", res.Body)
 	}
 	if text := log.Taken(); strings.Count(text, "views are broken") != 1 || !strings.Contains(text, "goroutine") {
@@ -535,12 +560,15 @@ func TestPanicOutsideOfHandlers(t *testing.T) {
 				}
 			}
 			expecting := l.Dial()
-			l.Write(expecting, "GET /api/html HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody")
-			if got, err := io.ReadAll(expecting); err != nil || !strings.Contains(string(got), "\r\n\r\nHTTP/1.1 500 ") {
+			l.Write(expecting,
+				"GET /api/html HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody")
+			if got, err := io.ReadAll(expecting); err != nil ||
+				!strings.Contains(string(got), "\r\n\r\nHTTP/1.1 500 ") {
 				t.Errorf("behind 100 Continue: %s, %v", got, err)
 			}
 			proxytest.Until(t, "every panic counted, every connection closed", func() bool {
-				return l.Metric("vitrine_panics_total") == 4 && l.Metric("vitrine_connections") == 0 && l.Metric("vitrine_requests_in_flight") == 0
+				return l.Metric("vitrine_panics_total") == 4 && l.Metric("vitrine_connections") == 0 &&
+					l.Metric("vitrine_requests_in_flight") == 0
 			})
 			if n := strings.Count(log.Taken(), "panic: the log is broken"); n != 4 && !always {
 				t.Errorf("%d of 4 panics logged", n)

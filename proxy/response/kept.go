@@ -226,7 +226,8 @@ func (s *keptSending) copyHeader(header []origin.ResponseField) {
 	for _, f := range header {
 		begins := func(prefix string) bool { return strings.HasPrefix(f.Name, prefix) }
 		switch {
-		case withheld[f.Name], s.q.OwnCORS && begins(crossOriginPrefix), slices.ContainsFunc(withheldPrefixes, begins):
+		case withheld[f.Name], s.q.OwnCORS && begins(crossOriginPrefix),
+			slices.ContainsFunc(withheldPrefixes, begins):
 			continue
 		}
 		h.Add(f.Name, f.Value)

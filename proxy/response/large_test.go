@@ -71,7 +71,8 @@ func TestPreparedRows(t *testing.T) {
 			t.Run(fmt.Sprint(f, " ", coding), func(t *testing.T) {
 				got := s.Get(target, "Accept-Encoding", coding)
 				if got.StatusCode != 200 || proxytest.Plain(t, got) != string(joined.Body) {
-					t.Errorf("status %d; %d bytes prepared, %d bytes joined", got.StatusCode, len(proxytest.Plain(t, got)), len(joined.Body))
+					t.Errorf("status %d; %d bytes prepared, %d bytes joined", got.StatusCode,
+						len(proxytest.Plain(t, got)), len(joined.Body))
 				}
 			})
 		}
@@ -86,13 +87,16 @@ func TestHeadOfStream(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Server.Serve(ctx, public, nil) }()
-	for _, target := range []string{"/api/all-activities", "/api/all-activities?page=portal", "/api/activities", "/api/activities?full=1"} {
+	for _, target := range []string{"/api/all-activities", "/api/all-activities?page=portal", "/api/activities",
+		"/api/activities?full=1"} {
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			conn, err := net.Dial("tcp", public.Addr().String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", target, coding)
+			fmt.Fprintf(conn,
+				"HEAD %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\nGET /healthz HTTP/1.1\r\nHost: "+
+					"x\r\nConnection: close\r\n\r\n", target, coding)
 			text, err := io.ReadAll(conn)
 			if err != nil {
 				t.Fatal(err)
@@ -132,7 +136,8 @@ func TestTagsOfLargeAnswers(t *testing.T) {
 		if (otherTag == tag) != (otherRaw == raw) {
 			t.Errorf("%q: tags %s and %s, the same bytes: %v", coding, tag, otherTag, otherRaw == raw)
 		}
-		if got := refreshed.Get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", otherTag).StatusCode; got != 304 {
+		if got := refreshed.Get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match",
+			otherTag).StatusCode; got != 304 {
 			t.Errorf("%q: status %d for its own tag", coding, got)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // partRows is how many rows a goroutine joins at a time: worth a goroutine, but other work waits only a millisecond.
 const partRows = 128
 
-// JoinCostly is Join for rows that take longer to make than to send: several processors make them. Each call of writer
-// returns a function that appends rows, for one goroutine.
+// JoinCostly is Join for rows that take longer to make than to send: several processors make them. Each call of
+// writer returns a function that appends rows, for one goroutine.
 func JoinCostly[T any](e Envelope, rows Rows[T], writer func() func(dst []byte, r T) []byte) *Body {
 	writers := sync.Pool{New: func() any { return writer() }}
 	join := func(rows []T) *[]byte {

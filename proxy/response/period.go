@@ -38,8 +38,8 @@ func (p Period) contains(now time.Time) bool {
 	return !p.ends() || !now.Before(p.since) && now.Before(p.until)
 }
 
-// from returns the Period with the given beginning, if its own is unknown. A plan need not hold for times before it was
-// made.
+// from returns the Period with the given beginning, if its own is unknown. A plan need not hold for times before it
+// was made.
 func (p Period) from(now time.Time) Period {
 	if p.since.IsZero() {
 		p.since = now.Round(0)

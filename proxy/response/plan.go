@@ -35,7 +35,8 @@ type Plan struct {
 	Ignored string
 	// Restricted is the permission that the caller lacks to see the whole list. It is empty if the list is whole.
 	Restricted string
-	// Paths are the stored fields in the request. Unless the list is restricted, those that no record has are reported.
+	// Paths are the stored fields in the request. Unless the list is restricted, those that no record has are
+	// reported.
 	Paths []string
 }
 

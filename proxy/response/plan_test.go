@@ -30,7 +30,8 @@ func TestPlansAreKept(t *testing.T) {
 	var planner response.Planner
 	adopt := func(generation int) {
 		r = response.New(response.Options{
-			Views: s.Views, Results: results, Planner: &planner, Popular: new(response.Popular), KeptBytes: 1 << 20, Timeout: time.Hour,
+			Views: s.Views, Results: results, Planner: &planner, Popular: new(response.Popular), KeptBytes: 1 << 20,
+			Timeout:    time.Hour,
 			Generation: generation, Now: clock.Now,
 		})
 	}
@@ -68,7 +69,8 @@ func TestPlansAreKept(t *testing.T) {
 		{"the end",
 			func() { clock.Advance(1); caching.Period = response.Until(clock.Now().Add(time.Hour)) }, true, true},
 		{"a clock set back", func() { clock.Set(clock.Now().Add(-time.Hour)) }, true, true},
-		{"a plan made from a snapshot", func() { adopt(2); caching, of = response.Caching{}, rules.ViewPersons }, true, true},
+		{"a plan made from a snapshot", func() { adopt(2); caching, of = response.Caching{}, rules.ViewPersons },
+			true, true},
 		{"the next day", func() { clock.Advance(24 * time.Hour) }, true, false},
 		{"another view published", func() { s.Refresh(rules.ViewUserUnits) }, true, false},
 		{"the view published", func() { s.Refresh(rules.ViewPersons) }, true, true},

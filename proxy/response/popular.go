@@ -19,9 +19,9 @@ type popularQuery struct {
 	coding result.Coding
 }
 
-// One in sampleShare of the queries answered from memory is remembered in one of sampleSize places: popular queries are
-// likely to be among them, and others are soon overwritten. Of the queries with large answers the last largeSize are
-// remembered: there are few, and compressing an answer takes seconds.
+// One in sampleShare of the queries answered from memory is remembered in one of sampleSize places: popular queries
+// are likely to be among them, and others are soon overwritten. Of the queries with large answers the last largeSize
+// are remembered: there are few, and compressing an answer takes seconds.
 const (
 	sampleSize  = 64
 	sampleShare = 16
@@ -36,8 +36,9 @@ type Popular struct {
 	sample      [sampleSize]atomic.Pointer[popularQuery]
 	compressing sync.Mutex // held while large answers are compressed, one at a time
 
-	mu    sync.Mutex                       // guards large
-	large *lru.Cache[string, popularQuery] // queries whose answers are kept only in compressed form; nil before the first
+	mu sync.Mutex // guards large
+	// queries whose answers are kept only in compressed form; nil before the first
+	large *lru.Cache[string, popularQuery]
 }
 
 // note may remember an answered query.
@@ -117,8 +118,9 @@ func (a after) Snapshot(name string) (*view.Snapshot, error) {
 	return a.Views.Snapshot(name)
 }
 
-// ofNext returns the request for a query's answer once a snapshot is shown, or nil if that does not change the answer,
-// or the plan does not hold for it. If another view changes before, the answer is never found: its key names both.
+// ofNext returns the request for a query's answer once a snapshot is shown, or nil if that does not change the
+// answer, or the plan does not hold for it. If another view changes before, the answer is never found: its key names
+// both.
 func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
 	if q == nil || !q.plan.holds(r, r.Now()) {
 		return nil

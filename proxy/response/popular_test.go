@@ -100,7 +100,8 @@ func replaced(text string, words ...any) string {
 func change(t *testing.T, s *proxytest.Store, view string, round int) {
 	t.Helper()
 	record := func(number, version any) {
-		s.PublishMarked(t, view, proxytest.Parse(t, replaced(versions[view], "NUMBER", number, "VERSION", version))...)
+		s.PublishMarked(t, view,
+			proxytest.Parse(t, replaced(versions[view], "NUMBER", number, "VERSION", version))...)
 	}
 	record(round, 1)
 	record(round+1000, 1) // this one stays, so that counts change
@@ -196,16 +197,19 @@ func inMemory(open func() *proxytest.Site) *proxytest.Site {
 func same(t *testing.T, target string, got, want proxytest.Response) {
 	t.Helper()
 	if got.StatusCode != want.StatusCode || string(got.Body) != string(want.Body) {
-		t.Errorf("%s: %d, a new server answers %d%s", target, got.StatusCode, want.StatusCode, apart(got.Body, want.Body))
+		t.Errorf("%s: %d, a new server answers %d%s", target, got.StatusCode, want.StatusCode,
+			apart(got.Body, want.Body))
 	}
-	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "Link", "Vitrine-Ignored", "Cache-Control"} {
+	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "Link", "Vitrine-Ignored",
+		"Cache-Control"} {
 		if got, want := got.Header.Get(name), want.Header.Get(name); got != want {
 			t.Errorf("%s: %s is %q, from a new server %q", target, name, got, want)
 		}
 	}
 }
 
-// settle waits until the refreshes have ended whose generations are visible, and with them the preparation of answers.
+// settle waits until the refreshes have ended whose generations are visible, and with them the preparation of
+// answers.
 func settle(s *proxytest.Site) {
 	for i, before := range s.Views.Status() {
 		for s.Views.Notify(before.View); s.Views.Status()[i].Checked.Equal(before.Checked); {

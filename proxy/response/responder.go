@@ -104,7 +104,8 @@ var urls = sync.Pool{New: func() any { return new([]byte) }}
 
 // serve answers from the current snapshots.
 func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
-	url := c.Request().Header.RequestURI() // the URL as sent, because in the request's path %2F is decoded; the Planner copies it
+	// the URL as sent, because in the request's path %2F is decoded; the Planner copies it
+	url := c.Request().Header.RequestURI()
 	if who.Variant != [4]string{} {
 		key := urls.Get().(*[]byte)
 		defer urls.Put(key)
@@ -160,7 +161,8 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	return r.Planner.dropWrong(url, snapshots.moved(req.answer(a)))
 }
 
-// ErrGuess is the error of a Build for whose snapshots Planning.Guess would find something else: the plan is made anew.
+// ErrGuess is the error of a Build for whose snapshots Planning.Guess would find something else: the plan is made
+// anew.
 var ErrGuess = fmt.Errorf("response: a plan was made for other snapshots: %w", rules.ErrUnavailable)
 
 // request is a request whose answer is not in memory. For work in the background, c and header are not set.
@@ -185,7 +187,8 @@ func (r *request) answer(known *result.Answer) error {
 	began := time.Now()
 	switch {
 	case known == nil:
-		if a, outcome, err = r.Results.Load(ctx, r.key, r.loader(&built)); err != nil && !errors.Is(err, result.ErrInFlight) {
+		if a, outcome, err = r.Results.Load(ctx, r.key, r.loader(&built)); err != nil &&
+			!errors.Is(err, result.ErrInFlight) {
 			return err
 		}
 	case known.TooLarge && known.ETag == "" && !known.Incompressible && r.key.Coding != result.Identity:
@@ -196,7 +199,8 @@ func (r *request) answer(known *result.Answer) error {
 		}
 	}
 	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
-	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
+	SetHeader(r.c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f",
+		milliseconds(began.Sub(r.c.Context().Time())), milliseconds(time.Since(began))))
 	if known == nil && err == nil && a.ETag != "" {
 		SetHeader(r.c, headerCacheStatus, cacheStatus(outcome, r.ages.of(r.plan.View, r.Now()).stale))
 		if err = r.send(r.c, a, r.header); !errors.Is(err, result.ErrInFlight) {
@@ -242,7 +246,8 @@ type ExternalAnswer struct {
 
 // External sends an answer that read gets from another server. An empty text means no body. ignored lists the
 // parameters that the answer does not depend on.
-func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string, read func(context.Context) (ExternalAnswer, error)) error {
+func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string,
+	read func(context.Context) (ExternalAnswer, error)) error {
 	if r.Explain != nil {
 		return errNoRecords
 	}
@@ -294,8 +299,8 @@ func connOf(c *fiber.Ctx) *listener.Conn {
 	return conn
 }
 
-// send sends an answer or 304. The body is shared, but Fiber only reads it. The error is result.ErrInFlight if too many
-// bytes wait to be sent.
+// send sends an answer or 304. The body is shared, but Fiber only reads it. The error is result.ErrInFlight if too
+// many bytes wait to be sent.
 func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	if err := ReportIgnored(c, a.Ignored); err != nil {
 		return err

@@ -60,7 +60,8 @@ func TestNoTurn(t *testing.T) {
 	if want := []string{"text false", " true"}; !slices.Equal(got, want) {
 		t.Errorf("paused after the first piece: %q, want %q", got, want)
 	}
-	for name, pieces := range map[string]response.Pieces{"without a turn": b.Pieces(t.Context()), "while it is paused": b.Pieces(ctx), "paused after Pieces": held} {
+	for name, pieces := range map[string]response.Pieces{"without a turn": b.Pieces(t.Context()),
+		"while it is paused": b.Pieces(ctx), "paused after Pieces": held} {
 		var failed error
 		for piece, err := range pieces {
 			if failed = err; err == nil {
@@ -94,13 +95,19 @@ func TestEnvelopes(t *testing.T) {
 		body *response.Body
 		want string
 	}{
-		{"a list", response.JoinRange(response.List(9, query.Page{}), 0, 3, number), `{"status":200,"count":9,"data":[0,1,2]}`},
-		{"a page", response.JoinRange(response.List(9, page), 4, 6, number), `{"status":200,"count":9,"data":[4,5],"limit":2,"offset":4}`},
-		{"a page past the end", response.JoinRange(response.List(1, page), 4, 1, number), `{"status":200,"count":1,"data":[],"limit":2,"offset":4}`},
-		{"full records", response.JoinRange(response.Full(2, query.Page{}), 0, 2, number), `{"status":200,"data":[0,1],"count":2}`},
-		{"a page of full records", response.JoinRange(response.Full(9, page), 4, 6, number), `{"status":200,"data":[4,5],"count":9,"limit":2,"offset":4}`},
+		{"a list", response.JoinRange(response.List(9, query.Page{}), 0, 3, number),
+			`{"status":200,"count":9,"data":[0,1,2]}`},
+		{"a page", response.JoinRange(response.List(9, page), 4, 6, number),
+			`{"status":200,"count":9,"data":[4,5],"limit":2,"offset":4}`},
+		{"a page past the end", response.JoinRange(response.List(1, page), 4, 1, number),
+			`{"status":200,"count":1,"data":[],"limit":2,"offset":4}`},
+		{"full records", response.JoinRange(response.Full(2, query.Page{}), 0, 2, number),
+			`{"status":200,"data":[0,1],"count":2}`},
+		{"a page of full records", response.JoinRange(response.Full(9, page), 4, 6, number),
+			`{"status":200,"data":[4,5],"count":9,"limit":2,"offset":4}`},
 		{"nothing", nothing, `{"status":200,"count":0,"data":[]}`},
-		{"an object", response.Single(func(dst []byte) []byte { return append(dst, `{"a":1}`...) }), `{"status":200,"count":1,"data":{"a":1}}`},
+		{"an object", response.Single(func(dst []byte) []byte { return append(dst, `{"a":1}`...) }),
+			`{"status":200,"count":1,"data":{"a":1}}`},
 		{"text", response.Bytes([]byte(`{}`)), `{}`},
 		{"two documents", nothing.Then(response.Bytes([]byte(`{}`))), `{"status":200,"count":0,"data":[]}{}`},
 	}
@@ -113,7 +120,8 @@ func TestEnvelopes(t *testing.T) {
 			}
 		})
 	}
-	if got, want := string(response.Failure(400, "WrongCall", `a "b"`)), `{"status":400,"count":0,"error":"WrongCall","msg":"a \"b\""}`; got != want {
+	if got, want := string(response.Failure(400, "WrongCall",
+		`a "b"`)), `{"status":400,"count":0,"error":"WrongCall","msg":"a \"b\""}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -141,7 +149,8 @@ func TestPieces(t *testing.T) {
 		}
 	}
 	failing := response.Join(response.List(2, query.Page{}), rows, number)
-	for name, b := range map[string]*response.Body{"a body": failing, "the first of two": failing.Then(b), "the second": response.Bytes(nil).Then(failing)} {
+	for name, b := range map[string]*response.Body{"a body": failing, "the first of two": failing.Then(b),
+		"the second": response.Bytes(nil).Then(failing)} {
 		var last error
 		after := 0
 		for _, err := range pieces(t, b) {
@@ -227,7 +236,8 @@ func TestNegotiation(t *testing.T) {
 			t.Errorf("%s: headers %v", tt.accept, res.Header)
 		}
 	}
-	if res, _ := get(t, static(t, "text"), http.MethodGet, "Accept-Encoding", "gzip, *"); res.Header.Get("Content-Encoding") != "" {
+	if res, _ := get(t, static(t, "text"), http.MethodGet, "Accept-Encoding",
+		"gzip, *"); res.Header.Get("Content-Encoding") != "" {
 		t.Error("the answer has a coding that the server does not offer")
 	}
 }
@@ -238,14 +248,17 @@ func TestConditions(t *testing.T) {
 	res, plain := get(t, app, http.MethodGet)
 	tag := res.Header.Get("ETag")
 	res, _ = get(t, app, http.MethodGet, "Accept-Encoding", "gzip")
-	if coded := res.Header.Get("ETag"); coded == tag || !strings.HasSuffix(coded, `-gzip"`) || !strings.HasPrefix(tag, `"`) {
+	if coded := res.Header.Get("ETag"); coded == tag || !strings.HasSuffix(coded, `-gzip"`) ||
+		!strings.HasPrefix(tag, `"`) {
 		t.Errorf("tags %s and %s", tag, coded)
 	}
 	for match, want := range map[string]int{
-		tag: 304, "W/" + tag: 304, "*": 304, ` "a" , ` + tag: 304, `"a"`: 200, `"a", "b"`: 200, ",": 200, strings.Trim(tag, `"`): 200,
+		tag: 304, "W/" + tag: 304, "*": 304, ` "a" , ` + tag: 304, `"a"`: 200, `"a", "b"`: 200, ",": 200,
+		strings.Trim(tag, `"`): 200,
 	} {
 		res, body := get(t, app, http.MethodGet, "If-None-Match", match)
-		if res.StatusCode != want || res.Header.Get("ETag") != tag || want == 304 && len(body) > 0 || want == 200 && !bytes.Equal(body, plain) {
+		if res.StatusCode != want || res.Header.Get("ETag") != tag || want == 304 && len(body) > 0 ||
+			want == 200 && !bytes.Equal(body, plain) {
 			t.Errorf("%s: %d with %d bytes, want %d", match, res.StatusCode, len(body), want)
 		}
 	}

@@ -13,15 +13,16 @@ import (
 	"vitrine/cache/view"
 )
 
-// Snapshots are what an answer is made from: a snapshot of each view that its plan names. Only a Responder makes them.
-// The key of the answer is made from the same ones, so that an answer cannot have rows that its key does not name.
+// Snapshots are what an answer is made from: a snapshot of each view that its plan names. Only a Responder makes
+// them. The key of the answer is made from the same ones, so that an answer cannot have rows that its key does not
+// name.
 type Snapshots struct {
 	own  *view.Snapshot
 	also []*view.Snapshot // of the views in Plan.Also, in its order
 }
 
-// Build evaluates a query on snapshots. It may be called more than once, and while a later snapshot is prepared: it has
-// no other way to rows, and takes the time from the plan.
+// Build evaluates a query on snapshots. It may be called more than once, and while a later snapshot is prepared: it
+// has no other way to rows, and takes the time from the plan.
 type Build func(context.Context, Snapshots) (*Body, error)
 
 // Own returns the snapshot of Plan.View.
@@ -63,8 +64,8 @@ func (s Snapshots) doubts(a *result.Answer) error {
 	return err
 }
 
-// moved returns a view.MovedError if rows were lost while work on them failed: that is then the cause, and a retry the
-// remedy. Otherwise it returns the error of the work.
+// moved returns a view.MovedError if rows were lost while work on them failed: that is then the cause, and a retry
+// the remedy. Otherwise it returns the error of the work.
 func (s Snapshots) moved(err error) error {
 	err = s.own.Moved(err)
 	for _, other := range s.also {
@@ -98,8 +99,8 @@ func SnapshotKey(s *view.Snapshot) result.Key {
 	}
 }
 
-// on returns the snapshots for a plan, each read once. The error is a view.MovedError if the plan was made from another
-// snapshot of a view. Whole is for Plan.View alone.
+// on returns the snapshots for a plan, each read once. The error is a view.MovedError if the plan was made from
+// another snapshot of a view. Whole is for Plan.View alone.
 func (p *servedPlan) on(views Views) (s Snapshots, err error) {
 	if s.own, err = views.Snapshot(p.View); err != nil {
 		return s, err
@@ -133,7 +134,8 @@ func (p *servedPlan) keyOn(s Snapshots, coding result.Coding) result.Key {
 	return key
 }
 
-// On makes the plan of a request at a time, and reads the snapshots to answer it from, for callers without a Responder.
+// On makes the plan of a request at a time, and reads the snapshots to answer it from, for callers without a
+// Responder.
 func (m MakePlan) On(views Views, now time.Time) (Plan, Snapshots, error) {
 	made, planning, err := m.plan(views, now)
 	if err != nil {

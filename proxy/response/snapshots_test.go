@@ -73,7 +73,8 @@ func TestOnePlanOneRead(t *testing.T) {
 	}
 	app := served(t, views, func(planning *response.Planning) (response.Plan, error) {
 		kept = planning
-		return response.Plan{View: rules.ViewEvents, Also: []string{rules.ViewProjects}, Query: "text", Build: build}, nil
+		return response.Plan{View: rules.ViewEvents, Also: []string{rules.ViewProjects}, Query: "text",
+			Build: build}, nil
 	})
 	_, first := get(t, app, http.MethodGet)
 	if want := []string{rules.ViewEvents, rules.ViewProjects}; !slices.Equal(reads, want) {
@@ -82,12 +83,13 @@ func TestOnePlanOneRead(t *testing.T) {
 	publishes = false
 	res, again := get(t, app, http.MethodGet)
 	if res.Header.Get("Cache-Status") != "vitrine; hit" || string(again) != string(first) {
-		t.Errorf("%s: %q, before %q: the key is not that of the snapshots", res.Header.Get("Cache-Status"), again, first)
+		t.Errorf("%s: %q, before %q: the key is not that of the snapshots", res.Header.Get("Cache-Status"), again,
+			first)
 	}
 }
 
-// TestPlanFromASnapshot: a plan that was made from a snapshot is never built on another, although its view is published
-// between plan and answer, and the answer's key names it, although the plan does not.
+// TestPlanFromASnapshot: a plan that was made from a snapshot is never built on another, although its view is
+// published between plan and answer, and the answer's key names it, although the plan does not.
 func TestPlanFromASnapshot(t *testing.T) {
 	s := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t))
 	publishes := 0

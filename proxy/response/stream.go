@@ -16,8 +16,8 @@ import (
 )
 
 // stream sends a body while it is made. It builds the body if b is nil. The error is result.ErrInFlight if too many
-// bytes wait to be sent. The whole stream has one turn, which is paused while the client does not read, so that a long
-// stream soon counts as costly work.
+// bytes wait to be sent. The whole stream has one turn, which is paused while the client does not read, so that a
+// long stream soon counts as costly work.
 func (r *request) stream(b *Body) (err error) {
 	ctx, cancel := r.work(r.c, r.client)
 	s := &stream{cancel: cancel, inFlight: r.Results.InFlight()}
@@ -82,7 +82,8 @@ func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Ro
 // coding and how many bytes to release, or 0 if there is too little memory for either.
 func (r *request) acquire(b *Body) (result.Coding, int64) {
 	plain, coding := b.making(), r.key.Coding
-	if needed := plain + result.StreamBytes(coding); coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
+	if needed := plain + result.StreamBytes(coding); coding != result.Identity &&
+		r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}
 	if r.Results.InFlight().TryAcquirePiece(plain) {

@@ -19,8 +19,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestOldProtocol: over HTTP/1.0, which has no chunks, a stream of unknown length ends with the connection, and the log has
-// the bytes that were sent.
+// TestOldProtocol: over HTTP/1.0, which has no chunks, a stream of unknown length ends with the connection, and the
+// log has the bytes that were sent.
 func TestOldProtocol(t *testing.T) {
 	var log proxytest.LockedBuffer
 	o := proxytest.Options(t)
@@ -36,7 +36,8 @@ func TestOldProtocol(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, body, _ := strings.Cut(string(answer), "\r\n\r\n")
-		if strings.Contains(header, "Transfer-Encoding") || strings.Contains(header, "Content-Length") || !strings.Contains(header, "Connection: close") {
+		if strings.Contains(header, "Transfer-Encoding") || strings.Contains(header, "Content-Length") ||
+			!strings.Contains(header, "Connection: close") {
 			t.Errorf("header %s", header)
 		}
 		plain, err := gzip.NewReader(strings.NewReader(body))
@@ -82,7 +83,8 @@ func TestServerWritesStreams(t *testing.T) {
 		go func() {
 			_ = fasthttp.Serve(ln, func(c *fasthttp.RequestCtx) { listener.SetStream(c, body, size) })
 		}()
-		client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.Dial() }}}
+		client := http.Client{Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.Dial() }}}
 		for _, ask := range []func(string) (*http.Response, error){client.Get, client.Head, client.Get} {
 			res, err := ask("http://x/")
 			if err != nil {

@@ -40,7 +40,8 @@ func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, d
 	}
 	h := setHeader(c, e.ready)
 	var buffer [64]byte
-	h.SetBytesV(fiber.HeaderAge, strconv.AppendInt(buffer[:0], int64(min(e.ageAt(now), 1<<31*time.Second)/time.Second), 10))
+	h.SetBytesV(fiber.HeaderAge,
+		strconv.AppendInt(buffer[:0], int64(min(e.ageAt(now), 1<<31*time.Second)/time.Second), 10))
 	said := append(append(buffer[:0], status...), how...)
 	if how == hit {
 		said = strconv.AppendInt(said, int64(e.left(now)/time.Second), 10)

@@ -248,8 +248,8 @@ func TestHangingServer(t *testing.T) {
 	proxytest.Until(t, "an answer in time", func() bool { return w.get("/old").StatusCode == http.StatusOK })
 }
 
-// TestComesBack: a server that was away is found by a probe, without a client's request. A probe asks for no path that
-// was requested with credentials.
+// TestComesBack: a server that was away is found by a probe, without a client's request. A probe asks for no path
+// that was requested with credentials.
 func TestComesBack(t *testing.T) {
 	w := newWorld(t, says("x"), nil)
 	w.get("/page")

@@ -13,8 +13,8 @@ import (
 	"vitrine/proxy/upstream"
 )
 
-// BenchmarkHit compares kept answers of the other server with a bare Fiber handler that sends the same headers and body,
-// over loopback connections.
+// BenchmarkHit compares kept answers of the other server with a bare Fiber handler that sends the same headers and
+// body, over loopback connections.
 func BenchmarkHit(b *testing.B) {
 	const kept = "/old/page?x=1"
 	other := fiber.New(fiber.Config{DisableStartupMessage: true})
@@ -27,7 +27,8 @@ func BenchmarkHit(b *testing.B) {
 		return c.Send(body)
 	})
 	o := proxytest.Options(b)
-	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: "http://" + serve(b, other)}, Paths: []string{"/"}}
+	o.Upstream = proxy.UpstreamOptions{Options: upstream.Options{URL: "http://" + serve(b, other)},
+		Paths: []string{"/"}}
 	front := proxytest.ServeLive(b, proxytest.Open(b, proxytest.Institute(b), o)).Addr
 	first, err := http.Get("http://" + front + kept)
 	if err != nil {

@@ -45,7 +45,8 @@ func newGuarded(t *testing.T, answer http.HandlerFunc, change func(*proxy.Option
 				Expires: proxytest.Published.Add(-time.Hour)},
 		}
 		o.Auth.Session = auth.SessionOptions{
-			Secret: sessionSecret, Cookie: "vitrine_session", UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+			Secret: sessionSecret, Cookie: "vitrine_session", UserHeader: "X-Remote-User",
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		}
 		if change != nil {
 			change(o)
@@ -53,8 +54,8 @@ func newGuarded(t *testing.T, answer http.HandlerFunc, change func(*proxy.Option
 	}), namedKey
 }
 
-// TestCredentialsStay asks all kinds of paths with this server's credentials in all places and spellings: none of them
-// reaches the other server, and its own key only where the caller was admitted.
+// TestCredentialsStay asks all kinds of paths with this server's credentials in all places and spellings: none of
+// them reaches the other server, and its own key only where the caller was admitted.
 func TestCredentialsStay(t *testing.T) {
 	t.Parallel()
 	w, named := newGuarded(t, says("old"), func(o *proxy.Options) { o.Limits.KeyFailures = 0 })
@@ -94,7 +95,8 @@ func TestCredentialsStay(t *testing.T) {
 				w.sends(t, "GET "+path+" HTTP/1.1\r\nHost: site.example\r\n"+fmt.Sprintf(header, secret)+"\r\n",
 					secrets)
 			}
-			w.sends(t, "POST "+path+"?apikey="+url.QueryEscape(secret)+" HTTP/1.1\r\nHost: site.example\r\nContent-Length: 0\r\n", secrets)
+			w.sends(t, "POST "+path+"?apikey="+url.QueryEscape(secret)+
+				" HTTP/1.1\r\nHost: site.example\r\nContent-Length: 0\r\n", secrets)
 		}
 	}
 	for _, secret := range secrets {
@@ -110,7 +112,8 @@ func TestCredentialsStay(t *testing.T) {
 					if strings.Contains(body, "&") {
 						sent = fmt.Sprintf(body, encode(secret))
 					}
-					w.sends(t, fmt.Sprintf("%s /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: %d\r\n", method, len(sent)),
+					w.sends(t, fmt.Sprintf("%s /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: %d\r\n", method,
+						len(sent)),
 						secrets, sent)
 					if w.asked.Load() != before {
 						t.Errorf("%s with the body %q is forwarded", method, sent)
@@ -127,7 +130,8 @@ func TestCredentialsStay(t *testing.T) {
 			w.sends(t, "GET /old HTTP/1.1\r\nHost: site.example\r\n"+fmt.Sprintf(header, secret)+"\r\n", secrets)
 		}
 	}
-	w.sends(t, "POST /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: 25\r\n", secrets, "apikey=theirs-perhaps&a=1")
+	w.sends(t, "POST /old HTTP/1.1\r\nHost: site.example\r\nContent-Length: 25\r\n", secrets,
+		"apikey=theirs-perhaps&a=1")
 	if r, _ := w.request(); r.Method != "POST" {
 		t.Error("a body without a key of this server is not forwarded")
 	}
@@ -233,7 +237,8 @@ func TestDoors(t *testing.T) {
 		{"/api/projects?apikey=wrong", "Authorization", bearer, 403, not, ""},
 		{"/portfolio/spectrum", "X-API-Key", apiKey, 403, not, ""},
 		{"/portfolio/spectrum", "X-API-Key", plainKey, 403, not, ""},
-		{"/portfolio/spectrum?x=1", "X-API-Key", folioKey, 200, theirKey, "/portfolio/spectrum?x=1&apikey=" + theirKey},
+		{"/portfolio/spectrum?x=1", "X-API-Key", folioKey, 200, theirKey,
+			"/portfolio/spectrum?x=1&apikey=" + theirKey},
 		{"/api/citation-index", "", "", 200, theirKey, "/api/citation-index"},
 		{"/api/citation-index", "X-API-Key", "an expired key of a client", 403, not, ""},
 		// Paths of the other server that an endpoint of a key names.
@@ -297,7 +302,8 @@ func TestKeyLimitsForwarded(t *testing.T) {
 			t.Errorf("%s: %d", target, got)
 		}
 		if metrics := string(w.Admin("GET", "/metrics", "Authorization",
-			"Bearer "+operators).Body); !strings.Contains(metrics, `vitrine_key_requests_total{key="slow",outcome="admitted"} 2`) {
+			"Bearer "+operators).Body); !strings.Contains(metrics,
+			`vitrine_key_requests_total{key="slow",outcome="admitted"} 2`) {
 			t.Errorf("%s: not counted", target)
 		}
 	}
@@ -388,8 +394,8 @@ func TestForwardedCORS(t *testing.T) {
 	}
 }
 
-// TestForwardedPreflight: the other server answers preflights for its own paths, but for no spelling of a route of this
-// server.
+// TestForwardedPreflight: the other server answers preflights for its own paths, but for no spelling of a route of
+// this server.
 func TestForwardedPreflight(t *testing.T) {
 	t.Parallel()
 	w, _ := newGuarded(t, says("old"), func(o *proxy.Options) {
@@ -399,7 +405,8 @@ func TestForwardedPreflight(t *testing.T) {
 	for target, want := range map[string]int64{"/api/html": 0, "/api/users/ada": 0, "/api/HTML": 0, "/api/other": 1,
 		"/old": 1} {
 		w.asks(want, target, func() {
-			w.ask(http.MethodOptions, target, "", "Origin", "https://a.example", "Access-Control-Request-Method", "GET")
+			w.ask(http.MethodOptions, target, "", "Origin", "https://a.example", "Access-Control-Request-Method",
+				"GET")
 		})
 	}
 }

@@ -40,8 +40,8 @@ func (r *request) whole() *request {
 	return &all
 }
 
-// fetch requests a target whose answer may be kept, for a client whose share the request has. It validates stale unless
-// that is nil. It ignores the request's own conditions. It ends with waiting, until the response begins.
+// fetch requests a target whose answer may be kept, for a client whose share the request has. It validates stale
+// unless that is nil. It ignores the request's own conditions. It ends with waiting, until the response begins.
 func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate.Share) (fetched, error) {
 	whole, more := r.whole(), http.Header{}
 	if stale != nil && stale.etag != "" {

@@ -47,9 +47,9 @@ func (f *flights) land(key string, one *flight, status int, err error) {
 // load answers from the other server, sharing the request with concurrent requests for the same key. e is the kept
 // entry, or nil.
 //
-// A request waits for its client's share before it leads a flight, and those that follow need none: so no client waits
-// for another's share. A flight ends as soon as it is known whether its answer can be kept: if not, those that follow
-// go by themselves, and for a while others do not wait first.
+// A request waits for its client's share before it leads a flight, and those that follow need none: so no client
+// waits for another's share. A flight ends as soon as it is known whether its answer can be kept: if not, those that
+// follow go by themselves, and for a while others do not wait first.
 func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
 	arrived := p.options.Now()
 	if e != nil || !p.unkept.has(r.key, arrived) {

@@ -17,7 +17,8 @@ import (
 // mostGathering is how long the parts of an answer that is not kept are held back until it is whole.
 const mostGathering = 2 * time.Second
 
-// forward sends a response to one client: whole, or while it arrives. begun is what has been read of the body, or nil.
+// forward sends a response to one client: whole, or while it arrives. begun is what has been read of the body, or
+// nil.
 func (p *Proxy) forward(
 	waiting context.Context, c *fiber.Ctx, r *request, resp *gate.Response, begun *gate.Gathered, how string,
 ) error {

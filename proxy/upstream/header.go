@@ -10,13 +10,14 @@ import (
 
 // ofHop are headers of one connection (RFC 9110: 7.6.1).
 var ofHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info",
+	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+	"Proxy-Authentication-Info",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 // withheld are headers of requests that are not forwarded: those that name the client and the original request, which
-// only proxies may set, and those that make some servers answer another request than the one under which the answer is
-// kept. families are beginnings of further ones, and addresses the last words of those that name the client: every
+// only proxies may set, and those that make some servers answer another request than the one under which the answer
+// is kept. families are beginnings of further ones, and addresses the last words of those that name the client: every
 // network and framework has its own (Client-IP, CF-Connecting-IP, X-Remote-Addr …), and a list would never be whole.
 var (
 	withheld = []string{
@@ -30,7 +31,8 @@ var (
 )
 
 // conditions are headers that request less than the whole answer. This package evaluates them on the whole answer.
-var conditions = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"}
+var conditions = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+	"Range"}
 
 // requestHeader returns the headers to forward. The values do not use the request's memory.
 func requestHeader(h *fasthttp.RequestHeader) http.Header {

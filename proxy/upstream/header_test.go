@@ -38,7 +38,8 @@ func TestMalformedFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			old := newRawServer(t, func(string) string {
-				return "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n" + c.field + "\r\nContent-Length: 3\r\n\r\nold"
+				return "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n" + c.field +
+					"\r\nContent-Length: 3\r\n\r\nold"
 			})
 			w := old.before(t, nil)
 			for range 2 {
@@ -133,7 +134,8 @@ func TestClientMistakes(t *testing.T) {
 		"GET /old HTTP/1.1\r\nHost: x\r\nX-Forwarded-Host: %s\r\n",
 		"GET /old HTTP/1.1\r\nHost: x\r\nUser-Agent: %s\r\n",
 	} {
-		texts := []string{"", "%", "%41", "%00", "%zz", "%0d%0a", "//", "..", "é", "\u2028", strings.Repeat("x", 5000)}
+		texts := []string{"", "%", "%41", "%00", "%zz", "%0d%0a", "//", "..", "é", "\u2028",
+			strings.Repeat("x", 5000)}
 		for b := range 256 {
 			texts = append(texts, string([]byte{byte(b)}))
 		}

@@ -7,8 +7,8 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// repeatable is an entry that was sent to a client. It does not keep what the cache drops in memory: thousands of them
-// may be in use, for each an entry of up to Options.KeptBytes.
+// repeatable is an entry that was sent to a client. It does not keep what the cache drops in memory: thousands of
+// them may be in use, for each an entry of up to Options.KeptBytes.
 type repeatable struct {
 	store *store
 	key   []byte

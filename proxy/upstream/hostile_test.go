@@ -16,7 +16,8 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestHostileServer: whatever the other server sends, clients get an error or the same bytes, and nothing wrong is kept.
+// TestHostileServer: whatever the other server sends, clients get an error or the same bytes, and nothing wrong is
+// kept.
 func TestHostileServer(t *testing.T) {
 	raw := func(text string) http.HandlerFunc {
 		return func(rw http.ResponseWriter, _ *http.Request) {
@@ -30,11 +31,14 @@ func TestHostileServer(t *testing.T) {
 		status int
 		cut    bool // reading the body fails
 	}{
-		"short body, kept":     {raw("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nabc"), 502, false},
+		"short body, kept": {raw("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nabc"),
+			502, false},
 		"short body, streamed": {raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), 200, true},
-		"two lengths":          {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"), 502, false},
-		"no HTTP":              {raw("hello\r\n\r\n"), 502, false},
-		"another protocol":     {raw("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc"), 502, false},
+		"two lengths": {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"), 502,
+			false},
+		"no HTTP": {raw("hello\r\n\r\n"), 502, false},
+		"another protocol": {raw("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc"), 502,
+			false},
 		"status 000":           {raw("HTTP/1.1 000 Zero\r\n\r\nabc"), 502, false},
 		"status 999":           {raw("HTTP/1.1 999 Much\r\n\r\nabc"), 502, false},
 		"304 without a reason": {raw("HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\n\r\n"), 502, false},
@@ -183,7 +187,8 @@ func TestLoop(t *testing.T) {
 	})
 }
 
-// TestBudget: neither long URLs nor many variants nor many names in Vary make kept answers take more than their budget.
+// TestBudget: neither long URLs nor many variants nor many names in Vary make kept answers take more than their
+// budget.
 func TestBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		body, vary    string
@@ -195,7 +200,8 @@ func TestBudget(t *testing.T) {
 		"Vary":     {"x", strings.Repeat("X-Colour,", 1000), 3, 1, "", strings.Repeat("y ,", 3000)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, says(c.body, "Cache-Control", fresh, "Vary", c.vary), func(o *proxy.UpstreamOptions) { o.Budget = 1 << 20 })
+			w := newWorld(t, says(c.body, "Cache-Control", fresh, "Vary", c.vary),
+				func(o *proxy.UpstreamOptions) { o.Budget = 1 << 20 })
 			w.get("/old")
 			before := proxytest.Memory()
 			for colour := range c.colours {
@@ -239,7 +245,8 @@ func TestLeavingClients(t *testing.T) {
 	}
 }
 
-// TestHostileClient: clients cannot leave others an answer that is not theirs, nor reach paths that are not passed on.
+// TestHostileClient: clients cannot leave others an answer that is not theirs, nor reach paths that are not passed
+// on.
 func TestHostileClient(t *testing.T) {
 	echo := func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", fresh)
@@ -252,14 +259,17 @@ func TestHostileClient(t *testing.T) {
 		}
 	}
 	w := newWorld(t, echo, func(o *proxy.UpstreamOptions) { o.Paths = []string{"/media/"} })
-	for i, header := range []string{"Host", "X-Forwarded-Host", "X_Forwarded_Host", "X_Original_Url", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Host", "X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"} {
+	for i, header := range []string{"Host", "X-Forwarded-Host", "X_Forwarded_Host", "X_Original_Url",
+		"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Host", "X-Original-URL", "X-Rewrite-URL",
+		"X-HTTP-Method-Override"} {
 		first := w.get(fmt.Sprintf("/media/%d", i), header, "evil.example").body
 		body := w.get(fmt.Sprintf("/media/%d", i)).body
 		if strings.Contains(body, "evil") || header != "Host" && body != first {
 			t.Errorf("%s reaches answers for others: %s", header, body)
 		}
 	}
-	for _, path := range []string{"/media/../admin", "/media/%2e%2e/admin", "/media/..%2fadmin", "/media/..\\admin", "/media/.%2e", "/media/x/%5c..%5cadmin", "/media/%zz"} {
+	for _, path := range []string{"/media/../admin", "/media/%2e%2e/admin", "/media/..%2fadmin", "/media/..\\admin",
+		"/media/.%2e", "/media/x/%5c..%5cadmin", "/media/%zz"} {
 		w.asks(0, path, func() {
 			if res := w.get(path); res.StatusCode != 400 {
 				t.Errorf("%s: %d", path, res.StatusCode)

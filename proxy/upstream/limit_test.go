@@ -11,8 +11,8 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// TestEveryRequestCounts: limits.rate counts every request once, whatever answers it, except for health checks. Scripts
-// of other sites can read the refusal.
+// TestEveryRequestCounts: limits.rate counts every request once, whatever answers it, except for health checks.
+// Scripts of other sites can read the refusal.
 func TestEveryRequestCounts(t *testing.T) {
 	t.Parallel()
 	const site = "https://a.example"
@@ -32,7 +32,9 @@ func TestEveryRequestCounts(t *testing.T) {
 		"GET /api/none", "GET /api", "GET /api//html", "GET /API/html", "GET /old/..;/x", "GET /kept", "HEAD /kept",
 		"POST /api/html", "GET /docs", "GET /openapi.json", "GET /",
 		"GET /favicon.ico",
-		"GET /robots.txt", "GET /lists/none", "GET /items/x", "GET /sitemap.xml", "GET /old/%2e%2e/x", "GET /api/html?apikey=x", "OPTIONS /api/html", "OPTIONS /api/projects", "OPTIONS /none", "GET /api/html?" + strings.Repeat("a", 70_000),
+		"GET /robots.txt", "GET /lists/none", "GET /items/x", "GET /sitemap.xml", "GET /old/%2e%2e/x",
+		"GET /api/html?apikey=x", "OPTIONS /api/html", "OPTIONS /api/projects", "OPTIONS /none",
+		"GET /api/html?" + strings.Repeat("a", 70_000),
 	} {
 		method, target, _ := strings.Cut(request, " ")
 		from := append(client(), "Origin", site, "Access-Control-Request-Method", "GET")

@@ -69,8 +69,8 @@ func parseSeconds(text string) (time.Duration, bool) {
 	return time.Duration(min(n, 1<<31)) * time.Second, true
 }
 
-// understood are the status codes that may be kept without an explicit lifetime (RFC 9110: 15.1). 206 is not among them,
-// because parts are not kept.
+// understood are the status codes that may be kept without an explicit lifetime (RFC 9110: 15.1). 206 is not among
+// them, because parts are not kept.
 var understood = []int{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}
 
 // storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3).
@@ -131,8 +131,8 @@ func lifetime(header http.Header, d directives, date time.Time) time.Duration {
 	return min(max(date.Sub(modified)/10, 0), mostGuessed)
 }
 
-// initialAge returns how old a response was when it arrived (RFC 9111: 4.2.3). If Age is malformed, or has several values,
-// the response is stale.
+// initialAge returns how old a response was when it arrived (RFC 9111: 4.2.3). If Age is malformed, or has several
+// values, the response is stale.
 func initialAge(header http.Header, date, requested, received time.Time) time.Duration {
 	age := time.Duration(0)
 	if lines := header["Age"]; len(lines) > 0 {

@@ -116,7 +116,8 @@ func TestUnreadBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			if body, _ := io.ReadAll(res.Body); res.StatusCode != c.status ||
-				c.status == 400 && c.method == "GET" && !strings.Contains(string(body), "A GET request has no body.") {
+				c.status == 400 && c.method == "GET" &&
+					!strings.Contains(string(body), "A GET request has no body.") {
 				t.Errorf("%s: %d %q", c.method, res.StatusCode, body)
 			}
 			if !res.Close && !strings.HasPrefix(c.framing, "Content-Length: 0") {

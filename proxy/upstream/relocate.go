@@ -31,8 +31,8 @@ func (p *Proxy) relocated(path string) (here string, below bool) {
 	return "/" + strings.TrimLeft(rest, "/\\\t"), below && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0)
 }
 
-// relocatedCookie returns a Set-Cookie header with the path that the cookie has here, and without a domain of the other
-// server to which this one does not belong: browsers would refuse the cookie.
+// relocatedCookie returns a Set-Cookie header with the path that the cookie has here, and without a domain of the
+// other server to which this one does not belong: browsers would refuse the cookie.
 func (p *Proxy) relocatedCookie(r *request, cookie string) string {
 	parts := strings.Split(cookie, ";")
 	kept := parts[:1]

@@ -11,8 +11,8 @@ import (
 // keyParam is the parameter with the key of the other server, beside the header.
 const keyParam = "apikey"
 
-// query returns the query to send. Below /portfolio it has the key of the other server, too: OSIRIS reads a header only
-// below /api. Elsewhere a URL has no key, since servers log URLs.
+// query returns the query to send. Below /portfolio it has the key of the other server, too: OSIRIS reads a header
+// only below /api. Elsewhere a URL has no key, since servers log URLs.
 func (r *request) query(u *url.URL) string {
 	if r.secret == "" || !strings.HasPrefix(r.target, "/portfolio/") {
 		return u.RawQuery
@@ -20,8 +20,8 @@ func (r *request) query(u *url.URL) string {
 	return strings.TrimPrefix(u.RawQuery+"&"+keyParam+"="+url.QueryEscape(r.secret), "&")
 }
 
-// hideSecret deletes the key of the other server from the headers of its response, such as a redirect that repeats the
-// query: neither the client nor another host may learn it.
+// hideSecret deletes the key of the other server from the headers of its response, such as a redirect that repeats
+// the query: neither the client nor another host may learn it.
 func (r *request) hideSecret(header http.Header) {
 	if r.secret == "" {
 		return

@@ -14,16 +14,19 @@ type counts struct {
 // newCounts registers the metrics. kept and down return what gauges show.
 func newCounts(metrics prometheus.Registerer, kept func() int64, down func() bool) counts {
 	add := promauto.With(metrics)
-	of := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_upstream_requests_total", Help: "Number of requests for the upstream server by outcome."}, []string{"outcome"}).WithLabelValues
+	of := add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_upstream_requests_total",
+		Help: "Number of requests for the upstream server by outcome."}, []string{"outcome"}).WithLabelValues
 	all := counts{of("hit"), of("stale"), of("collapsed"), of("miss"), of("passed"), of("failed"), nil}
 	all.ended = add.NewCounter(prometheus.CounterOpts{
 		Name: "vitrine_upstream_streams_ended_total",
 		Help: "Number of long answers that ended early, because their clients read slowly while others waited.",
 	})
-	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_kept_bytes", Help: "Bytes of the upstream server's answers that are kept."}, func() float64 {
+	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_kept_bytes",
+		Help: "Bytes of the upstream server's answers that are kept."}, func() float64 {
 		return float64(kept())
 	})
-	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_open", Help: "1 if the upstream server is not asked because it fails, otherwise 0."}, func() float64 {
+	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_open",
+		Help: "1 if the upstream server is not asked because it fails, otherwise 0."}, func() float64 {
 		if down() {
 			return 1
 		}

@@ -78,7 +78,8 @@ func (s *store) keep(key string, e *entry) {
 	next, cost := &variants{key: key, entries: []*entry{e}}, e.size()+int64(len(key))
 	if found := s.variants([]byte(key)); found != nil {
 		for _, other := range found.entries {
-			if n := other.size(); !e.alike(other) && len(next.entries) < mostVariants && cost+n <= s.budget/mostShare {
+			if n := other.size(); !e.alike(other) && len(next.entries) < mostVariants &&
+				cost+n <= s.budget/mostShare {
 				next.entries, cost = append(next.entries, other), cost+n
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
-// TestTLS: the other server's certificate is for upstream.host, by an authority of the system or of SSL_CERT_FILE. Requests
-// go by HTTP/1.1, whose connections are bounded. It is the only test that verifies a certificate, because Go reads the
-// authorities once.
+// TestTLS: the other server's certificate is for upstream.host, by an authority of the system or of SSL_CERT_FILE.
+// Requests go by HTTP/1.1, whose connections are bounded. It is the only test that verifies a certificate, because Go
+// reads the authorities once.
 func TestTLS(t *testing.T) {
 	asked := make(chan *http.Request, 1)
 	old := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { asked <- r }))
@@ -25,11 +25,13 @@ func TestTLS(t *testing.T) {
 	old.StartTLS()
 	defer old.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: old.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: old.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SSL_CERT_FILE", file)
-	for host, status := range map[string]int{"www.example.com:8443": 200, "": 200, "www.example.org": 502} { // the certificate is for *.example.com and 127.0.0.1
+	for host, status := range map[string]int{"www.example.com:8443": 200, "": 200, "www.example.org": 502} {
+		// the certificate is for *.example.com and 127.0.0.1
 		var log proxytest.LockedBuffer
 		w := newWorldWith(t, nil, func(o *proxy.Options) {
 			o.Upstream.URL, o.Upstream.Host, o.Logger = old.URL, host, slog.New(slog.NewTextHandler(&log, nil))
@@ -38,7 +40,8 @@ func TestTLS(t *testing.T) {
 			t.Errorf("host %q: %d, log %s", host, res.StatusCode, log.Taken())
 		}
 		if status != 200 {
-			if text := log.Taken(); !strings.Contains(text, "certificate is valid for example.com, *.example.com, not www.example.org") {
+			if text := log.Taken(); !strings.Contains(text,
+				"certificate is valid for example.com, *.example.com, not www.example.org") {
 				t.Errorf("host %q: log %s", host, text)
 			}
 			continue

@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/lru"
 )
 
-// unkept remembers keys whose answers could not be kept, so that requests for them do not wait for each other. It keeps
-// only hashes of the latest ones: at worst requests wait, or do not, as for another key.
+// unkept remembers keys whose answers could not be kept, so that requests for them do not wait for each other. It
+// keeps only hashes of the latest ones: at worst requests wait, or do not, as for another key.
 type unkept struct {
 	mu    sync.Mutex
 	until *lru.Cache[uint64, time.Time] // guarded by mu

@@ -53,7 +53,8 @@ type Proxy struct {
 // New returns a Proxy. Close it when done.
 func New(o Options) (*Proxy, error) {
 	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.User != nil {
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" ||
+		base.User != nil {
 		return nil, fmt.Errorf("upstream: %q is not the address of a web server", o.URL)
 	}
 	o.Host = cmp.Or(o.Host, base.Host)
@@ -113,7 +114,8 @@ type Client struct {
 func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	h, reads := &c.Request().Header, c.Method() == http.MethodGet || c.Method() == http.MethodHead
 	if !reads && !slices.Contains(p.options.Methods, c.Method()) {
-		c.Set(fiber.HeaderAllow, strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
+		c.Set(fiber.HeaderAllow,
+			strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
 		return fiber.ErrMethodNotAllowed
 	}
 	// Many servers leave such a body unread (RFC 9110: 9.3.1). On a connection that is used again they would take it
@@ -158,7 +160,8 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 		defer leave()
 		ctx = watched
 	}
-	if why == "" && (r.method == http.MethodHead || len(h.Peek(fiber.HeaderRange)) > 0) { // the cache keeps only whole answers
+	if why == "" && (r.method == http.MethodHead || len(h.Peek(fiber.HeaderRange)) > 0) {
+		// the cache keeps only whole answers
 		why = "uri-miss"
 	}
 	if why != "" {
@@ -170,7 +173,8 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 // appendKey appends the requested URL, with the path as the client sent it. The other server gets all of it, so an
 // answer may depend on the host, too.
 func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
-	dst = append(append(append(append(dst, from.Scheme...), "://"...), c.Request().Host()...), c.Context().URI().PathOriginal()...)
+	dst = append(append(append(append(dst, from.Scheme...), "://"...), c.Request().Host()...),
+		c.Context().URI().PathOriginal()...)
 	if len(from.Query) > 0 {
 		dst = append(append(dst, '?'), from.Query...)
 	}

@@ -29,29 +29,40 @@ func TestKept(t *testing.T) {
 		path   string   // of the second request, if another
 		kept   bool
 	}{
-		"fresh":                 {answer: []string{"Cache-Control", fresh}, kept: true},
-		"by Expires":            {answer: []string{"Expires", began.Add(time.Minute).Format(http.TimeFormat)}, kept: true},
-		"for shared caches":     {answer: []string{"Cache-Control", "max-age=0, s-maxage=60"}, kept: true},
-		"guessed":               {answer: []string{"Last-Modified", began.Add(-time.Hour).Format(http.TimeFormat)}, kept: true},
-		"without a lifetime":    {},
-		"old":                   {answer: []string{"Cache-Control", fresh, "Age", "61"}},
-		"private":               {answer: []string{"Cache-Control", "private, " + fresh}},
-		"no-store":              {answer: []string{"Cache-Control", fresh + ", no-store"}},
-		"no-cache":              {answer: []string{"Cache-Control", fresh + ", no-cache"}},
-		"quoted":                {answer: []string{"Cache-Control", `x="max-age=60", max-age=0`}},
-		"a cookie set":          {answer: []string{"Cache-Control", fresh, "Set-Cookie", "a=b"}},
-		"other query":           {answer: []string{"Cache-Control", fresh}, path: "/old?a=2"},
-		"with a session":        {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"Authorization", "Bearer x"}},
-		"with a cookie":         {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"Cookie", "a=b"}},
-		"with a key":            {answer: []string{"Cache-Control", fresh + ", public"}, second: []string{"X-API-Key", "k"}},
-		"client asks for fresh": {answer: []string{"Cache-Control", fresh}, second: []string{"Cache-Control", "no-cache"}, kept: true},
-		"other variant":         {answer: []string{"Cache-Control", fresh, "Vary", "Accept-Language"}, second: []string{"Accept-Language", "de"}},
-		"same variant":          {answer: []string{"Cache-Control", fresh, "Vary", "accept-language"}, second: []string{"Accept-Language", "en,  fr"}, kept: true},
-		"unkeyed header":        {answer: []string{"Cache-Control", fresh}, second: []string{"X-Forwarded-Host", "evil.example"}, kept: true},
-		"vary by client":        {answer: []string{"Cache-Control", fresh, "Vary", "x-forwarded-for"}},
-		"vary by host":          {answer: []string{"Cache-Control", fresh, "Vary", "Host, X-Forwarded-Proto"}, kept: true},
-		"other host":            {answer: []string{"Cache-Control", fresh}, second: []string{"Host", "other.example"}},
-		"vary by everything":    {answer: []string{"Cache-Control", fresh, "Vary", "Accept, *"}},
+		"fresh": {answer: []string{"Cache-Control", fresh}, kept: true},
+		"by Expires": {answer: []string{"Expires", began.Add(time.Minute).Format(http.TimeFormat)},
+			kept: true},
+		"for shared caches": {answer: []string{"Cache-Control", "max-age=0, s-maxage=60"}, kept: true},
+		"guessed": {answer: []string{"Last-Modified", began.Add(-time.Hour).Format(http.TimeFormat)},
+			kept: true},
+		"without a lifetime": {},
+		"old":                {answer: []string{"Cache-Control", fresh, "Age", "61"}},
+		"private":            {answer: []string{"Cache-Control", "private, " + fresh}},
+		"no-store":           {answer: []string{"Cache-Control", fresh + ", no-store"}},
+		"no-cache":           {answer: []string{"Cache-Control", fresh + ", no-cache"}},
+		"quoted":             {answer: []string{"Cache-Control", `x="max-age=60", max-age=0`}},
+		"a cookie set":       {answer: []string{"Cache-Control", fresh, "Set-Cookie", "a=b"}},
+		"other query":        {answer: []string{"Cache-Control", fresh}, path: "/old?a=2"},
+		"with a session": {answer: []string{"Cache-Control", fresh + ", public"},
+			second: []string{"Authorization", "Bearer x"}},
+		"with a cookie": {answer: []string{"Cache-Control", fresh + ", public"},
+			second: []string{"Cookie", "a=b"}},
+		"with a key": {answer: []string{"Cache-Control", fresh + ", public"},
+			second: []string{"X-API-Key", "k"}},
+		"client asks for fresh": {answer: []string{"Cache-Control", fresh},
+			second: []string{"Cache-Control", "no-cache"}, kept: true},
+		"other variant": {answer: []string{"Cache-Control", fresh, "Vary", "Accept-Language"},
+			second: []string{"Accept-Language", "de"}},
+		"same variant": {answer: []string{"Cache-Control", fresh, "Vary", "accept-language"},
+			second: []string{"Accept-Language", "en,  fr"}, kept: true},
+		"unkeyed header": {answer: []string{"Cache-Control", fresh},
+			second: []string{"X-Forwarded-Host", "evil.example"}, kept: true},
+		"vary by client": {answer: []string{"Cache-Control", fresh, "Vary", "x-forwarded-for"}},
+		"vary by host": {answer: []string{"Cache-Control", fresh, "Vary", "Host, X-Forwarded-Proto"},
+			kept: true},
+		"other host": {answer: []string{"Cache-Control", fresh},
+			second: []string{"Host", "other.example"}},
+		"vary by everything": {answer: []string{"Cache-Control", fresh, "Vary", "Accept, *"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, says("text", c.answer...), nil)
@@ -72,7 +83,8 @@ func TestKept(t *testing.T) {
 			w.asks(want, "the second request", func() {
 				res := w.get(path, headers...)
 				hit := strings.Contains(res.Header.Get("Cache-Status"), "; hit")
-				if res.StatusCode != http.StatusOK || res.body != "text" || hit != c.kept || c.kept && res.Header.Get("Age") != "5" {
+				if res.StatusCode != http.StatusOK || res.body != "text" || hit != c.kept ||
+					c.kept && res.Header.Get("Age") != "5" {
 					t.Errorf("%d %q, headers %v", res.StatusCode, res.body, res.Header)
 				}
 				if date := res.Header.Get("Date"); c.kept && date != began.Format(http.TimeFormat) {
@@ -97,7 +109,8 @@ func TestPersonal(t *testing.T) {
 
 // TestPartsOfKept: HEAD, conditions and ranges are answered from what is kept.
 func TestPartsOfKept(t *testing.T) {
-	w := newWorld(t, says("0123456789", "Cache-Control", fresh, "Etag", `W/"a"`, "Last-Modified", "Mon, 04 May 2026 09:00:00 GMT"), nil)
+	w := newWorld(t, says("0123456789", "Cache-Control", fresh, "Etag", `W/"a"`, "Last-Modified",
+		"Mon, 04 May 2026 09:00:00 GMT"), nil)
 	w.get("/old")
 	w.asks(0, "kept", func() {
 		for _, c := range []struct {
@@ -117,7 +130,8 @@ func TestPartsOfKept(t *testing.T) {
 		} {
 			res := w.ask(c.method, "/old", "", c.name, c.value)
 			if res.StatusCode != c.status || res.body != c.body || res.Header.Get("Etag") != `W/"a"` {
-				t.Errorf("%s with %s %s: %d %q, headers %v", c.method, c.name, c.value, res.StatusCode, res.body, res.Header)
+				t.Errorf("%s with %s %s: %d %q, headers %v", c.method, c.name, c.value, res.StatusCode, res.body,
+					res.Header)
 			}
 		}
 		if res := w.ask("HEAD", "/old", ""); res.ContentLength != 10 {
@@ -157,7 +171,8 @@ func TestStale(t *testing.T) {
 		then    http.HandlerFunc
 		status  int
 	}{
-		"validated in the background":      {"max-age=60, stale-while-revalidate=60", says("new", "Cache-Control", fresh), 200},
+		"validated in the background": {"max-age=60, stale-while-revalidate=60",
+			says("new", "Cache-Control", fresh), 200},
 		"fails, allowed":                   {"max-age=60, stale-if-error=60", fails, 200},
 		"fails, not allowed":               {"max-age=60", fails, 500},
 		"fails, too late":                  {"max-age=60, stale-if-error=9", fails, 500},
@@ -198,7 +213,8 @@ func TestOneFlight(t *testing.T) {
 				}
 			})
 		}
-		proxytest.Until(t, "all requests have arrived", func() bool { return w.Metric("vitrine_requests_in_flight") == 30 })
+		proxytest.Until(t, "all requests have arrived",
+			func() bool { return w.Metric("vitrine_requests_in_flight") == 30 })
 		close(release)
 		all.Wait()
 	})
@@ -206,7 +222,8 @@ func TestOneFlight(t *testing.T) {
 
 // TestMethods: unsafe methods pass where they are allowed, and drop what they may have changed.
 func TestMethods(t *testing.T) {
-	w := newWorld(t, says("text", "Cache-Control", fresh, "Location", "/other"), func(o *proxy.UpstreamOptions) { o.Methods = []string{"POST"} })
+	w := newWorld(t, says("text", "Cache-Control", fresh, "Location", "/other"),
+		func(o *proxy.UpstreamOptions) { o.Methods = []string{"POST"} })
 	for _, path := range []string{"/old", "/other", "/third"} {
 		w.get(path)
 	}
@@ -250,7 +267,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestMovedBack: routes move to the other server and back while clients ask, who always get an answer, and at once the right one.
+// TestMovedBack: routes move to the other server and back while clients ask, who always get an answer, and at once
+// the right one.
 func TestMovedBack(t *testing.T) {
 	var options proxy.Options
 	w := newWorldWith(t, says("old", "Cache-Control", fresh), func(o *proxy.Options) { options = *o })
@@ -265,7 +283,8 @@ func TestMovedBack(t *testing.T) {
 					return
 				default:
 				}
-				if res := w.get("/api/activities"); res.StatusCode != http.StatusOK || res.body != own && res.body != "old" {
+				if res := w.get("/api/activities"); res.StatusCode != http.StatusOK ||
+					res.body != own && res.body != "old" {
 					t.Errorf("%d %q", res.StatusCode, res.body)
 				}
 				select {
@@ -297,9 +316,12 @@ func TestMovedBack(t *testing.T) {
 
 // TestForwarded: the other server learns who asked for what by the standard headers, and through the base path.
 func TestForwarded(t *testing.T) {
-	w := newWorld(t, says("old"), func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+"/osiris", "www.example.org" })
+	w := newWorld(t, says("old"), func(o *proxy.UpstreamOptions) {
+		o.URL, o.Host = o.URL+"/osiris", "www.example.org"
+	})
 	w.get("/a%2Fb?x=%20&y", "X-Forwarded-For", "9.9.9.9", "Forwarded", "for=9.9.9.9", "X-Real-IP", "9.9.9.9",
-		"Connection", "X-Hop", "X-Hop", "1", "TE", "trailers", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/admin", "X-Own", "2")
+		"Connection", "X-Hop", "X-Hop", "1", "TE", "trailers", "X-HTTP-Method-Override", "DELETE", "X-Original-URL",
+		"/admin", "X-Own", "2")
 	r, _ := w.request()
 	if r.RequestURI != "/osiris/a%2Fb?x=%20&y" || r.Host != "www.example.org" {
 		t.Errorf("asked %s for %s", r.Host, r.RequestURI)
@@ -321,9 +343,13 @@ func TestForwarded(t *testing.T) {
 // TestRelocated: addresses below the other server's own become those of the site, and no path becomes a host.
 func TestRelocated(t *testing.T) {
 	for base, moves := range map[string]map[string]string{
-		"": {"OLD": "/", "OLD/x?y": "/x?y", "OLD//evil.example/": "/evil.example/", "//else/x": "//else/x", "?x": "?x", "OLD.evil/x": "OLD.evil/x", "OLD/\\evil.example": "/evil.example"},
-		"/osiris": {"OLD/osiris": "/", "OLD/osiris/x": "/x", "/osiris/x": "/x", "/osiris?x": "/?x", "x": "x", "OLD/else": "OLD/else", "/osirisx": "/osirisx",
-			"http://old.example.org/osiris/x": "/x", "https://old.example.org/osiris/x": "https://old.example.org/osiris/x", "/osiris/\t/evil.example": "/evil.example"},
+		"": {"OLD": "/", "OLD/x?y": "/x?y", "OLD//evil.example/": "/evil.example/", "//else/x": "//else/x",
+			"?x": "?x", "OLD.evil/x": "OLD.evil/x", "OLD/\\evil.example": "/evil.example"},
+		"/osiris": {"OLD/osiris": "/", "OLD/osiris/x": "/x", "/osiris/x": "/x", "/osiris?x": "/?x", "x": "x",
+			"OLD/else": "OLD/else", "/osirisx": "/osirisx",
+			"http://old.example.org/osiris/x":  "/x",
+			"https://old.example.org/osiris/x": "https://old.example.org/osiris/x",
+			"/osiris/\t/evil.example":          "/evil.example"},
 	} {
 		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+base, "old.example.org" })
 		for from, to := range moves {
@@ -340,16 +366,19 @@ func TestCookies(t *testing.T) {
 	for base, cookies := range map[string]map[string]string{
 		"": {"a=b; Path=/osiris": "a=b; Path=/osiris", "a=b; Path=": "a=b; Path="},
 		"/osiris": {
-			"a=b": "a=b", "a=b; Path=/osiris; HttpOnly": "a=b; Path=/; HttpOnly", "a=/osiris;path = /osiris/x/;Priority=High": "a=/osiris; Path=/x/;Priority=High",
+			"a=b": "a=b", "a=b; Path=/osiris; HttpOnly": "a=b; Path=/; HttpOnly",
+			"a=/osiris;path = /osiris/x/;Priority=High": "a=/osiris; Path=/x/;Priority=High",
 			"a=b; Path=/": "a=b; Path=/", "a=b; Path=/osirisx": "a=b; Path=/osirisx",
-			"a=b; Domain=old.example.org; Secure": "a=b; Secure", "a=b; domain=.Example.org": "a=b", "a=b; Domain=example.net": "a=b; Domain=example.net",
+			"a=b; Domain=old.example.org; Secure": "a=b; Secure", "a=b; domain=.Example.org": "a=b",
+			"a=b; Domain=example.net":      "a=b; Domain=example.net",
 			"a=b; Domain=else.example.org": "a=b; Domain=else.example.org",
 		},
 	} {
 		w := newWorld(t, nil, func(o *proxy.UpstreamOptions) { o.URL, o.Host = o.URL+base, "old.example.org:8080" })
 		for from, to := range cookies {
 			w.answers(says("", "Set-Cookie", from, "Set-Cookie", "second=1"))
-			if got := w.get("/a", "Host", "www.example.net").Header["Set-Cookie"]; !slices.Equal(got, []string{to, "second=1"}) {
+			if got := w.get("/a", "Host", "www.example.net").Header["Set-Cookie"]; !slices.Equal(got,
+				[]string{to, "second=1"}) {
 				t.Errorf("%s below %q becomes %q, want %s", from, base, got, to)
 			}
 		}
@@ -407,9 +436,12 @@ func TestRepeated(t *testing.T) {
 		proxytest.Until(t, "a repeated request", func() bool {
 			for range 4 { // within a second, if this machine is not too busy
 				res := w.get("/old", headers...)
-				if res.StatusCode != first.StatusCode || res.body != first.body || res.Header.Get("Date") != began.Format(http.TimeFormat) ||
-					res.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") || !strings.HasPrefix(res.Header.Get("Cache-Status"), "vitrine; hit; ttl=60") {
-					t.Errorf("%d %q %v after %d %q", res.StatusCode, res.body, res.Header, first.StatusCode, first.body)
+				if res.StatusCode != first.StatusCode || res.body != first.body ||
+					res.Header.Get("Date") != began.Format(http.TimeFormat) ||
+					res.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") ||
+					!strings.HasPrefix(res.Header.Get("Cache-Status"), "vitrine; hit; ttl=60") {
+					t.Errorf("%d %q %v after %d %q", res.StatusCode, res.body, res.Header, first.StatusCode,
+						first.body)
 				}
 			}
 			return w.Metric("vitrine_requests_repeated_total") > before
@@ -437,14 +469,15 @@ func TestRepeated(t *testing.T) {
 		if body := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent").body; body != agent {
 			t.Fatalf("%s gets %s", agent, body)
 		}
-		if res := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent", "Range", "bytes=1-2"); res.StatusCode != 206 || res.body != "ge" {
+		if res := w.get("/agents", "User-Agent", agent, "X-Vary", "user-agent", "Range",
+			"bytes=1-2"); res.StatusCode != 206 || res.body != "ge" {
 			t.Fatalf("a range: %d %q", res.StatusCode, res.body)
 		}
 	}
 }
 
-// TestStreamed: the log says how many bytes of a body of unknown length were sent. Over HTTP/1.0, which has no chunks, such a
-// body ends with the connection: in order if it is whole, otherwise by a reset.
+// TestStreamed: the log says how many bytes of a body of unknown length were sent. Over HTTP/1.0, which has no
+// chunks, such a body ends with the connection: in order if it is whole, otherwise by a reset.
 func TestStreamed(t *testing.T) {
 	var log proxytest.LockedBuffer
 	w := newWorldWith(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -458,13 +491,15 @@ func TestStreamed(t *testing.T) {
 	for _, protocol := range []string{"1.0", "1.1"} {
 		for _, path := range []string{"/whole", "/cut"} {
 			conn := w.Dial()
-			w.Write(conn, "GET "+path+" HTTP/"+protocol+"\r\nHost: x\r\n"+map[string]string{"1.0": "Connection: keep-alive", "1.1": "Connection: close"}[protocol]+"\r\n\r\n")
+			w.Write(conn, "GET "+path+" HTTP/"+protocol+"\r\nHost: x\r\n"+
+				map[string]string{"1.0": "Connection: keep-alive", "1.1": "Connection: close"}[protocol]+"\r\n\r\n")
 			answer, err := io.ReadAll(conn)
 			res, bad := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 			if bad != nil {
 				t.Fatalf("%v: %q", bad, answer)
 			}
-			if old := protocol == "1.0"; old == (res.TransferEncoding != nil) || res.ContentLength >= 0 || old && !res.Close {
+			if old := protocol == "1.0"; old == (res.TransferEncoding != nil) || res.ContentLength >= 0 ||
+				old && !res.Close {
 				t.Errorf("%s over %s: headers %v, coding %v", path, protocol, res.Header, res.TransferEncoding)
 			}
 			body, cut := io.ReadAll(res.Body)
@@ -477,7 +512,8 @@ func TestStreamed(t *testing.T) {
 				lines += log.Taken()
 				return strings.Contains(lines, "msg=request")
 			})
-			if want := "url=" + path + " status=200 bytes=500"; !strings.Contains(lines, want) || whole && !strings.Contains(lines, want+"3 ") {
+			if want := "url=" + path + " status=200 bytes=500"; !strings.Contains(lines, want) ||
+				whole && !strings.Contains(lines, want+"3 ") {
 				t.Errorf("%s over %s logs %s", path, protocol, lines)
 			}
 		}

@@ -15,8 +15,8 @@ const pseudonym = "vitrine"
 // request that comes back.
 func via(minor int) string { return fmt.Sprintf("1.%d %s", minor, pseudonym) }
 
-// marks are random names of this server in Via, one for each request to the other server while it runs. A request that
-// has one of them comes from this process, through the other server. A name that a client has read somewhere is
+// marks are random names of this server in Via, one for each request to the other server while it runs. A request
+// that has one of them comes from this process, through the other server. A name that a client has read somewhere is
 // worthless by then, so no client can make up a loop.
 type marks struct{ running sync.Map }
 
@@ -41,7 +41,8 @@ func (m *marks) comesBack(lines []string) bool {
 	return false
 }
 
-// SentBy reports whether a request with these lines in Via is one of this Proxy that runs: Options.URL leads back here.
+// SentBy reports whether a request with these lines in Via is one of this Proxy that runs: Options.URL leads back
+// here.
 func (p *Proxy) SentBy(lines [][]byte) bool {
 	via := make([]string, len(lines))
 	for i, line := range lines {

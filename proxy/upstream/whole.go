@@ -17,7 +17,8 @@ import (
 // ErrTooLong reports an answer that is longer than WholeRequest.Most.
 var ErrTooLong = gate.ErrTooLong
 
-// WholeRequest is a request of Vitrine's own for a path that it keeps by rule: nothing of a client's request is in it.
+// WholeRequest is a request of Vitrine's own for a path that it keeps by rule: nothing of a client's request is in
+// it.
 type WholeRequest struct {
 	Target         string // path and query below Options.URL, encoded
 	Accept         string // media type asked for; if empty, any

@@ -43,7 +43,8 @@ func newFetcher(t *testing.T, answer http.HandlerFunc, change func(*upstream.Opt
 	return f
 }
 
-// TestWholeRequest: a request of Vitrine's own has nothing of a client's, and the key where the other server reads it.
+// TestWholeRequest: a request of Vitrine's own has nothing of a client's, and the key where the other server reads
+// it.
 func TestWholeRequest(t *testing.T) {
 	requests := make(chan *http.Request, 1)
 	f := newFetcher(t, func(_ http.ResponseWriter, r *http.Request) { requests <- r }, nil)
@@ -199,7 +200,8 @@ func TestWholeDown(t *testing.T) {
 	}
 }
 
-// TestWholeKey: an answer that repeats the key of the other server is an error, since it would be kept for all callers.
+// TestWholeKey: an answer that repeats the key of the other server is an error, since it would be kept for all
+// callers.
 func TestWholeKey(t *testing.T) {
 	f := newFetcher(t, func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(rw, `{"self":"`+r.RequestURI+`"}`)

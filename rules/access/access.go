@@ -1,5 +1,5 @@
-// Package access decides which data a person may see. It turns the roles of a person into permissions, and the activity
-// types hidden from these roles into a filter that is joined to the caller's (docs/decisions.md:
+// Package access decides which data a person may see. It turns the roles of a person into permissions, and the
+// activity types hidden from these roles into a filter that is joined to the caller's (docs/decisions.md:
 // Permissions). Fields names the fields that are left out of records.
 //
 // The package does not know requests, sessions or stores: the caller authenticates the person and passes a Viewer. A
@@ -51,8 +51,8 @@ type Policy struct {
 	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New returns the policy of options, which must not change afterwards. The reader of the configuration checks that they
-// name known permissions.
+// New returns the policy of options, which must not change afterwards. The reader of the configuration checks that
+// they name known permissions.
 func New(o Options) *Policy { return &Policy{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
 // May reports whether v has the permission, by a role, a key, or because every caller has it.

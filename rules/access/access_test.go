@@ -25,11 +25,14 @@ func TestMay(t *testing.T) {
 	}{
 		{"no session, anonymous permission", access.Viewer{}, access.PortfolioSpectrum, true},
 		{"no session, permission of a role", access.Viewer{}, access.ProjectsView, false},
-		{"a person keeps what all callers have", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.PortfolioSpectrum, true},
-		{"a role brings its permission", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProjectsView, true},
+		{"a person keeps what all callers have", access.Viewer{User: "ada", Roles: []string{"viewer"}},
+			access.PortfolioSpectrum, true},
+		{"a role brings its permission", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProjectsView,
+			true},
 		{"and no other", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProposalsView, false},
 		{"roles add up", access.Viewer{User: "ada", Roles: []string{"viewer", "admin"}}, access.ProposalsView, true},
-		{"an unknown role has no permissions", access.Viewer{User: "ada", Roles: []string{"Admin"}}, access.ProposalsView, false},
+		{"an unknown role has no permissions", access.Viewer{User: "ada", Roles: []string{"Admin"}},
+			access.ProposalsView, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 // Fields are the fields of records that only callers with FieldsHidden see. A path hides its last name anywhere below
 // the names before it, through arrays: mail hides every mail, authors.mail every mail below authors. So a field stays
-// hidden in a row that holds it in another place than the record does. Paths ignore case, and a * at the end of a name
-// matches the rest of it. The nil Fields hide nothing.
+// hidden in a row that holds it in another place than the record does. Paths ignore case, and a * at the end of a
+// name matches the rest of it. The nil Fields hide nothing.
 type Fields struct {
 	text  string
 	paths [256][]fieldPath // by the first byte of the last name, as bucket returns it
@@ -43,8 +43,10 @@ func NewFields(paths []string) (*Fields, error) {
 		var names fieldPath
 		for part := range strings.SplitSeq(path, ".") {
 			text, open := strings.CutSuffix(part, "*")
-			if text == "" || text[0] == '$' || strings.ContainsAny(text, "*\x00") || strings.Trim(text, "0123456789") == "" {
-				return nil, fmt.Errorf("access: %q is not the path of a field: want names such as mail, authors.mail or private_*", path)
+			if text == "" || text[0] == '$' || strings.ContainsAny(text, "*\x00") ||
+				strings.Trim(text, "0123456789") == "" {
+				return nil, fmt.Errorf(
+					"access: %q is not the path of a field: want names such as mail, authors.mail or private_*", path)
 			}
 			names = append(names, fieldName{[]byte(text), open})
 		}

@@ -37,17 +37,24 @@ func TestStrip(t *testing.T) {
 		{"a name", "mail", `{"a":1,"mail":2,"b":3}`, `{"a":1,"b":3}`},
 		{"at every depth", "mail", `{"a":{"b":[{"mail":1},[{"mail":1,"c":2}]]}}`, `{"a":{"b":[{},[{"c":2}]]}}`},
 		{"whatever it holds", "mail", `{"mail":{"a":[1]},"a":{"mail":[{"mail":1}]}}`, `{"a":{}}`},
-		{"below another name", "authors.mail", `{"mail":1,"authors":[{"mail":2,"last":3}]}`, `{"mail":1,"authors":[{"last":3}]}`},
-		{"below it with names between", "authors.mail", `{"authors":{"0":{"mail":1},"home":{"mail":2}},"x":{"authors":{"mail":3}}}`, `{"authors":{"0":{},"home":{}},"x":{"authors":{}}}`},
-		{"in order alone", "a.b.c", `{"b":{"a":{"c":1}},"a":{"b":{"x":{"c":2}},"c":3}}`, `{"b":{"a":{"c":1}},"a":{"b":{"x":{}},"c":3}}`},
+		{"below another name", "authors.mail", `{"mail":1,"authors":[{"mail":2,"last":3}]}`,
+			`{"mail":1,"authors":[{"last":3}]}`},
+		{"below it with names between", "authors.mail",
+			`{"authors":{"0":{"mail":1},"home":{"mail":2}},"x":{"authors":{"mail":3}}}`,
+			`{"authors":{"0":{},"home":{}},"x":{"authors":{}}}`},
+		{"in order alone", "a.b.c", `{"b":{"a":{"c":1}},"a":{"b":{"x":{"c":2}},"c":3}}`,
+			`{"b":{"a":{"c":1}},"a":{"b":{"x":{}},"c":3}}`},
 		{"a beginning", "private_*", `{"private_mail":1,"private_":2,"private":3,"Private_X":4}`, `{"private":3}`},
-		{"a beginning above", "pers*.mail", `{"persons":[{"mail":1}],"per":{"mail":2}}`, `{"persons":[{}],"per":{"mail":2}}`},
+		{"a beginning above", "pers*.mail", `{"persons":[{"mail":1}],"per":{"mail":2}}`,
+			`{"persons":[{}],"per":{"mail":2}}`},
 		{"capitals", "mail", `{"Mail":1,"MAIL":2,"mAil":3,"mails":4,"ma":5}`, `{"mails":4,"ma":5}`},
 		{"beyond ASCII", "größe", `{"GRÖßE":1,"grösse":2}`, `{"grösse":2}`},
-		{"dots in names", "a.mail", `{"a.mail":1,"a.b":{"mail":2},"mail.a":3,"b.mail":4}`, `{"a.b":{},"mail.a":3,"b.mail":4}`},
+		{"dots in names", "a.mail", `{"a.mail":1,"a.b":{"mail":2},"mail.a":3,"b.mail":4}`,
+			`{"a.b":{},"mail.a":3,"b.mail":4}`},
 		{"a name with dots is below each", "mail", `{"mail.a":1,"a.mail":2}`, `{}`},
 		{"elements of arrays have no names", "mail", `{"a":["mail",["mail"]]}`, `{"a":["mail",["mail"]]}`},
-		{"code", "mail", `{"a":{"$code":"f()","$scope":{"b":{"mail":1}}},"c":{"$code":"g()","$scope":{"b":1}}}`, `{"a":null,"c":{"$code":"g()","$scope":{"b":1}}}`},
+		{"code", "mail", `{"a":{"$code":"f()","$scope":{"b":{"mail":1}}},"c":{"$code":"g()","$scope":{"b":1}}}`,
+			`{"a":null,"c":{"$code":"g()","$scope":{"b":1}}}`},
 		{"an empty name", "mail", `{"":{"mail":1},"a":2}`, `{"":{},"a":2}`},
 		{"nothing to hide", "mail, phone", `{"a":{"b":[1,{"c":2}]}}`, `{"a":{"b":[1,{"c":2}]}}`},
 	} {
@@ -71,9 +78,11 @@ func TestStrip(t *testing.T) {
 func TestHides(t *testing.T) {
 	f := fields(t, "mail", "units.note", "private_*")
 	for path, want := range map[string]bool{
-		"mail": true, "MAIL": true, "authors.mail": true, "authors.0.mail": true, "mail.domain": true, "a.mail.b": true, "private_": true, "a.Private_x.y": true,
+		"mail": true, "MAIL": true, "authors.mail": true, "authors.0.mail": true, "mail.domain": true,
+		"a.mail.b": true, "private_": true, "a.Private_x.y": true,
 		"units.note": true, "units.0.note": true, "units.x.note": true, "x.units.note": true, "0.units.1.note": true,
-		"mails": false, "note": false, "note.units": false, "units": false, "units.notes": false, "private": false, "": false, ".": false, "authors": false,
+		"mails": false, "note": false, "note.units": false, "units": false, "units.notes": false, "private": false,
+		"": false, ".": false, "authors": false,
 	} {
 		if got := f.Hides(path); got != want {
 			t.Errorf("Hides(%q) = %v, want %v", path, got, want)
@@ -87,7 +96,8 @@ func TestHides(t *testing.T) {
 func TestNoFields(t *testing.T) {
 	none := fields(t)
 	record := doc(t, `{"mail":1}`)
-	if none != nil || none.Hides("mail") || none.Refusal("mail") != "" || none.String() != "" || !bytes.Equal(none.Strip(record), record) {
+	if none != nil || none.Hides("mail") || none.Refusal("mail") != "" || none.String() != "" ||
+		!bytes.Equal(none.Strip(record), record) {
 		t.Error("an empty list hides a field")
 	}
 	if got := fields(t, "phone", "mail").String(); got != "mail, phone" {
@@ -98,7 +108,8 @@ func TestNoFields(t *testing.T) {
 func TestNewFieldsRefuses(t *testing.T) {
 	for _, path := range []string{
 		"", "*", "a.", ".a", "a..b", "$a", "a.$b", "a*b", "*a", "a.*", "0", "a.0", "a\x00",
-		"_id", "_*", "type", "Type", "t*", "user", "username", "us*", "roles", "created_by", "persons", "persons.user", "rendered", "rendered.users", "users", "rendered.u*",
+		"_id", "_*", "type", "Type", "t*", "user", "username", "us*", "roles", "created_by", "persons",
+		"persons.user", "rendered", "rendered.users", "users", "rendered.u*",
 	} {
 		if f, err := access.NewFields([]string{"mail", path}); err == nil {
 			t.Errorf("%q is accepted: %s", path, f)
@@ -163,10 +174,13 @@ func FuzzStrip(f *testing.F) {
 }
 
 func BenchmarkStrip(b *testing.B) {
-	hidden := fields(b, "mail", "mail_*", "email", "email_*", "e_mail", "telephone", "phone", "phone_*", "mobile", "fax", "private_*", "password", "birthday", "birthdate", "date_of_birth", "internal_id")
-	record := doc(b, `{"_id":"1","type":"publication","subtype":"article","title":"World of moths","year":2020,"month":3,"authors":[`+
-		strings.Repeat(`{"first":"Ada","last":"Byron","user":"ada","affiliated":true,"aoi":true,"position":"first","units":["A","B"]},`, 8)+
-		`{"first":"Bob","last":"Moth"}],"doi":"10.1/2","pubmed":1,"journal":"Moths","pages":"1-2","publisher":"P","rendered":{"web":"`+strings.Repeat("x", 2000)+`","print":"y"}}`)
+	hidden := fields(b, "mail", "mail_*", "email", "email_*", "e_mail", "telephone", "phone", "phone_*", "mobile",
+		"fax", "private_*", "password", "birthday", "birthdate", "date_of_birth", "internal_id")
+	record := doc(b,
+		`{"_id":"1","type":"publication","subtype":"article","title":"World of moths","year":2020,"month":3,"authors":[`+
+			strings.Repeat(
+				`{"first":"Ada","last":"Byron","user":"ada","affiliated":true,"aoi":true,"position":"first","units":["A","B"]},`, 8)+
+			`{"first":"Bob","last":"Moth"}],"doi":"10.1/2","pubmed":1,"journal":"Moths","pages":"1-2","publisher":"P","rendered":{"web":"`+strings.Repeat("x", 2000)+`","print":"y"}}`)
 	b.SetBytes(int64(len(record)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/pages"
 )
 
-// AppendBibTeX appends an item as one BibTeX entry that ends in a newline: in UTF-8 or, with latex, in ASCII as far as
-// LaTeX has commands for the characters.
+// AppendBibTeX appends an item as one BibTeX entry that ends in a newline: in UTF-8 or, with latex, in ASCII as far
+// as LaTeX has commands for the characters.
 func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
@@ -68,10 +68,11 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 	}, pairs...)
 }
 
-// inURL percent-encodes the characters that would end a field or begin a command: also "^", because TeX reads ^^5c as a
-// backslash, and characters to which packages give a meaning. The other special characters of TeX (#$%&_~) begin no
+// inURL percent-encodes the characters that would end a field or begin a command: also "^", because TeX reads ^^5c as
+// a backslash, and characters to which packages give a meaning. The other special characters of TeX (#$%&_~) begin no
 // command, and packages for URLs read them literally.
-var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C", " ", "%20", "\n", "%0A", "\r", "%0D")
+var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C",
+	" ", "%20", "\n", "%0A", "\r", "%0D")
 
 // verbatim writes a text for a field that readers do not parse as TeX.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
@@ -88,8 +89,8 @@ func (b *bibtex) pages(all string) {
 	}
 }
 
-// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators there,
-// so braces enclose the parts that contain them, and the names of organisations.
+// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators
+// there, so braces enclose the parts that contain them, and the names of organisations.
 func (b *bibtex) persons(field string, persons []Person, others bool) {
 	if len(persons) == 0 {
 		return
@@ -123,8 +124,8 @@ func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name. It adds braces if whole is true, if BibTeX would read several names, or if the part
-// would end a label of natbib.
+// namePart writes a part of a name. It adds braces if whole is true, if BibTeX would read several names, or if the
+// part would end a label of natbib.
 func (b *bibtex) namePart(s string, whole bool) {
 	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {

@@ -11,9 +11,9 @@ import (
 // The most bytes that a brief item has of a text, and of a name or a keyword. Those of real records are shorter.
 const mostText, mostName = 10_000, 500
 
-// Brief returns an item as lists show it: with at most n authors, editors, supervisors, keywords, notices and projects,
-// and without the ends of texts that are too long. If persons are left out, the item says that there are others. Brief
-// returns the same item if nothing exceeds these bounds.
+// Brief returns an item as lists show it: with at most n authors, editors, supervisors, keywords, notices and
+// projects, and without the ends of texts that are too long. If persons are left out, the item says that there are
+// others. Brief returns the same item if nothing exceeds these bounds.
 func (it *Item) Brief(n int) *Item {
 	if it.isBrief(n) {
 		return it
@@ -51,8 +51,8 @@ func (it *Item) Brief(n int) *Item {
 	return &short
 }
 
-// isBrief reports whether an item has few persons, keywords, notices and projects, and is too small for a text that is
-// too long.
+// isBrief reports whether an item has few persons, keywords, notices and projects, and is too small for a text that
+// is too long.
 func (it *Item) isBrief(n int) bool {
 	many := max(len(it.Keywords), len(it.Notices), len(it.Projects))
 	if max(many, len(it.Authors), len(it.Editors), len(it.Supervisors)) > n {

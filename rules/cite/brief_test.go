@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/person"
 )
 
-// TestBrief: a brief item has the first persons and keywords and the beginnings of long texts, and says that there are
-// others. The item itself stays as it is.
+// TestBrief: a brief item has the first persons and keywords and the beginnings of long texts, and says that there
+// are others. The item itself stays as it is.
 func TestBrief(t *testing.T) {
 	small := &cite.Item{Text: "Owls", Authors: make([]cite.Person, 50), Keywords: make([]string, 50)}
 	if small.Brief(50) != small {
@@ -33,7 +33,8 @@ func TestBrief(t *testing.T) {
 			len(short.Authors), short.MoreAuthors, len(short.Editors), short.MoreEditors)
 	}
 	if len(short.Keywords) != 50 || len(short.Projects) != 50 || short.URL != "" || short.DOI != "10.5555/x" {
-		t.Errorf("%d keywords, %d projects, address %.40s, DOI %s", len(short.Keywords), len(short.Projects), short.URL,
+		t.Errorf("%d keywords, %d projects, address %.40s, DOI %s", len(short.Keywords), len(short.Projects),
+			short.URL,
 			short.DOI)
 	}
 	for name, text := range map[string]string{
@@ -55,7 +56,8 @@ func TestBrief(t *testing.T) {
 var unbounded = []string{
 	".ID", ".Key", ".View", ".Type", ".Subtype", ".Forms.CSL", ".Forms.BibTeX", ".Forms.RIS", ".Forms.Schema",
 	".Forms.OpenURL", ".OA", ".Notices.Code", ".Authors.User", ".Authors.ORCID", ".Editors.User", ".Editors.ORCID",
-	".Supervisors.User", ".Supervisors.ORCID", ".Projects.ID", ".Projects.Title", ".Projects.Funder", ".Projects.Grant",
+	".Supervisors.User", ".Supervisors.ORCID", ".Projects.ID", ".Projects.Title", ".Projects.Funder",
+	".Projects.Grant",
 }
 
 // TestBriefBounds: Brief bounds every text and every list of an item, each alone and all together.

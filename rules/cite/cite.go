@@ -3,11 +3,12 @@
 //
 // A file of mapping rules (configs/rules/cite.yaml) says which kind of work each stored code means, what each format
 // calls that kind, and in which fields records store the variables of an item. Load compiles the file once;
-// Mapping.Make then makes an item of a record in one pass. The mark of a public record has its item (Mapping.Cited), so
-// that requests only decode it: Mapping.Read.
+// Mapping.Make then makes an item of a record in one pass. The mark of a public record has its item (Mapping.Cited),
+// so that requests only decode it: Mapping.Read.
 //
 // Make never fails: a field of a wrong type counts as missing, and all texts of an item are valid UTF-8 without line
-// breaks and control characters. All functions are safe for concurrent use, as long as each goroutine has its own Item.
+// breaks and control characters. All functions are safe for concurrent use, as long as each goroutine has its own
+// Item.
 package cite
 
 import (
@@ -39,8 +40,8 @@ type Forms struct {
 	OpenURL                  string // a format of OpenURL and a genre in it, such as "journal/article"
 }
 
-// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title and HTML. Item.pass
-// names the fields that marks have.
+// Item is a record as bibliographic formats need it: texts in the row's memory, plain but for Title and HTML.
+// Item.pass names the fields that marks have.
 type Item struct {
 	ID  string // the record's _id as text
 	Key string // citation key: ASCII, stable and unique
@@ -72,8 +73,8 @@ type Item struct {
 	Notices []notice.Notice
 	Titled  bool
 
-	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ". URL
-	// is http or https.
+	// Pages are as pages.Read returns them. DOI is bare. ISBN and ISSN may hold several numbers, separated by ", ".
+	// URL is http or https.
 	DOI, PMID, ISBN, ISSN, URL, Language, Abstract string
 
 	Keywords []string

@@ -103,7 +103,8 @@ func writeFaces(t *testing.T, folder string, r *cite.Mapping, rows []bson.Raw) [
 	t.Helper()
 	var it cite.Item
 	want := []expected{}
-	faces := map[string][]byte{"list.csl.json": []byte("["), "list.jsonld": []byte(`{"@context":"https://schema.org","@graph":[`)}
+	faces := map[string][]byte{"list.csl.json": []byte("["),
+		"list.jsonld": []byte(`{"@context":"https://schema.org","@graph":[`)}
 	for i, row := range rows {
 		r.Read(row, &it)
 		if i > 0 {

@@ -7,7 +7,9 @@ var hostile = []string{
 	`{"_id": "text/../id?#", "title": 17, "authors": "WHO, Geneva", "year": "in press", "start_date": "2020-02-30", "doi": "none", "link": "javascript:alert(1)"}`,
 	`{"_id": {"a": 1}, "type": "publication", "subtype": "chapter", "title": ["One", "Two"], "authors": ["Doe, Jane", "The A, B and C Collaboration", "", null, 4, {"first": "Plato"}, {}], "year": 2020.0, "book": "A Book", "isbn": ["978-0-00-638135-4", "978-0-00-413654-8"], "pages": 17}`,
 	`{"_id": "lines", "title": "One\nTY  - BOOK\r\nER  - \u2028two\u2029three\u0000four\u0085five", "authors": [{"first": "A\nER", "last": "B\r\nAU C"}], "year": 2001, "abstract": "x\r\nER  - \r\n\r\nTY  - JOUR"}`,
-	`{"_id": "braces", "title": "{ unbalanced \\ and } } more \\} -- dashes --- “quotes” ` + "``ticks''" + ` ?` + "`" + ` !` + "`" + ` a,,b", "authors": [{"first": "{", "last": "}"}], "year": 1999, "doi": "10.1234/a{b}c\\d%20e_f", "link": "https://example.org/a{b}?c=d&e=%7E#~f_g"}`,
+	`{"_id": "braces", "title": "{ unbalanced \\ and } } more \\} -- dashes --- “quotes” ` + "``ticks''" + ` ?` +
+		"`" + ` !` + "`" +
+		` a,,b", "authors": [{"first": "{", "last": "}"}], "year": 1999, "doi": "10.1234/a{b}c\\d%20e_f", "link": "https://example.org/a{b}?c=d&e=%7E#~f_g"}`,
 	`{"_id": "accents", "title": "Ærøskøbing, Łódź, Ðakovo, Straße, ÉCOLE, ế, İstanbul, 日本語 α–β ≤ 5 µm 20 °C → ± × ÷ § ¶ † ‡ £ ← “x” ‘y’ …", "authors": [{"first": "Ağça Ö.", "last": "Şahin Œuvre"}, {"first": "Søren", "last": "Kierkegård"}, {"first": "王", "last": "小明"}, {"last": "Ŵ"}], "year": 1999}`,
 	`{"_id": "markup", "title": "<b>Bold</b> <em>em <sub>sub <strong>strong</strong></sub></em> <i onclick='x()'>unclosed &lt;i&gt; &nope; &#10;&#x2028;&nbsp;x <SUP>2</SUP> a < b > c", "year": 1}`,
 	`{"_id": "dropped", "title": "One </i> two </b>", "journal": "A </sub> B </em>", "year": 2000}`,

@@ -59,8 +59,8 @@ func TestStoredNumbers(t *testing.T) {
 	}
 }
 
-// TestStoredORCID: an author has the ORCID of a public person of the institute, or else the record's, unless the author
-// is a person of the institute who is not public.
+// TestStoredORCID: an author has the ORCID of a public person of the institute, or else the record's, unless the
+// author is a person of the institute who is not public.
 func TestStoredORCID(t *testing.T) {
 	const public = `"_list": {"persons": [{"id": "ann", "orcid": "0000-0002-1825-0097"}, {"id": "bob"}]}`
 	for author, want := range map[string]string{
@@ -74,12 +74,14 @@ func TestStoredORCID(t *testing.T) {
 		`"orcid": "https://example.org/0000-0001-5109-3700"`: "",
 		`"orcid": 7`: "",
 	} {
-		it := read(t, rules.ViewActivities, fmt.Sprintf(`{"_id": 1, "authors": [{"last": "A", "first": "B", %s}], %s}`,
-			author, public))
+		it := read(t, rules.ViewActivities,
+			fmt.Sprintf(`{"_id": 1, "authors": [{"last": "A", "first": "B", %s}], %s}`,
+				author, public))
 		assert.Equal(t, want, it.Authors[0].ORCID, author)
 	}
 	it := read(t, rules.ViewActivities,
 		`{"_id": 1, "authors": [{"last": "A", "first": "B", "orcid": "0000-0001-5109-3700"}]}`)
-	assert.Contains(t, string(cite.AppendJSONLD(nil, it, "", "", nil)), `"@id":"https://orcid.org/0000-0001-5109-3700"`)
+	assert.Contains(t, string(cite.AppendJSONLD(nil, it, "", "", nil)),
+		`"@id":"https://orcid.org/0000-0001-5109-3700"`)
 	assert.Contains(t, metaOf(it), "citation_author_orcid https://orcid.org/0000-0001-5109-3700")
 }

@@ -66,7 +66,8 @@ func AppendCSL(dst []byte, it *Item) []byte {
 		"event-title", cslText(it.HTML.Event),
 		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.ArticleNumber()),
 		"status", cmp.Or(it.state(), it.Status),
-		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
+		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree,
+		"version", it.Version,
 		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language,
 		"keyword", keyword.Join(it.Keywords), "abstract", cslText(it.HTML.Abstract), "note", it.note())
 	if len(it.Notices) > 0 {
@@ -114,12 +115,13 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 	return append(dst, ']')
 }
 
-// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a script element. page is the
-// address of the item's page in Vitrine, url the address that the page links to, and person returns a person's address
-// by username; each may be "".
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a script element. page is
+// the address of the item's page in Vitrine, url the address that the page links to, and person returns a person's
+// address by username; each may be "".
 func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
 	start, same := len(dst), cmp.Or(identifier.DOIAddress(it.DOI), it.URL)
-	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs", same)
+	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs",
+		same)
 	switch it.Forms.Schema {
 	case "Person":
 	case "ResearchProject": // schema.org treats projects as organisations
@@ -127,7 +129,8 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 			dst = members(dst, "alternateName", it.Name)
 		}
 		dst = schemaPersons(dst, "member", "Person", it.Authors, person)
-		dst = members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description", it.Abstract)
+		dst = members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description",
+			it.Abstract)
 	case "Event": // a lecture is an event with its authors as performers
 		dst = schemaPersons(dst, "performer", "Organization", it.Authors, person)
 		dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
@@ -174,9 +177,11 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	}
 	dst = members(dst, number, it.Number, "creativeWorkStatus", cmp.Or(formats.Notices[it.state()], it.Status))
 	dst = appendNotices(dst, it)
-	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
+	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn",
+		isbn)
 	if it.PDF != "" {
-		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat", "application/pdf", "contentUrl", it.PDF)
+		dst = members(append(ejson.AppendKey(dst, "encoding"), '{'), "@type", "MediaObject", "encodingFormat",
+			"application/pdf", "contentUrl", it.PDF)
 		dst = append(dst, '}')
 	}
 	return members(dst, "inLanguage", it.Language, "license", cmp.Or(it.Licence, it.Rights), "abstract", it.Abstract)
@@ -219,7 +224,8 @@ func appendFunding(dst []byte, it *Item) []byte {
 		}
 	}
 	return list(dst, "funding", grants, func(dst []byte, p *Project) []byte {
-		dst = several(members(append(dst, '{'), "@type", "Grant", "name", p.Title, "alternateName", p.ID), "identifier", p.Grant)
+		dst = several(members(append(dst, '{'), "@type", "Grant", "name", p.Title, "alternateName", p.ID),
+			"identifier", p.Grant)
 		return append(appendNamed(dst, "funder", "Organization", p.Funder), '}')
 	})
 }

@@ -14,8 +14,8 @@ import (
 // maxKeyPart bounds the length of a name or word in a citation key.
 const maxKeyPart = 24
 
-// key returns a citation key: family name, year, first significant word of the title, and 40 bits of a hash of the _id,
-// which make it unique. It leaves out texts that are not in a Latin script.
+// key returns a citation key: family name, year, first significant word of the title, and 40 bits of a hash of the
+// _id, which make it unique. It leaves out texts that are not in a Latin script.
 func key(it *Item) string {
 	var buf [3*maxKeyPart + 20]byte
 	dst := buf[:0]

@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/cite"
 )
 
-// What there is: the types of CSL 1.0.2, the reference types of RIS (Reference Manager's, and EndNote's additions), the
-// entry types of BibTeX's standard styles, and those classes of schema.org that may name a kind of work.
+// What there is: the types of CSL 1.0.2, the reference types of RIS (Reference Manager's, and EndNote's additions),
+// the entry types of BibTeX's standard styles, and those classes of schema.org that may name a kind of work.
 var (
 	cslTypes = strings.Fields(`article article-journal article-magazine article-newspaper bill book broadcast chapter
 		classic collection dataset document entry entry-dictionary entry-encyclopedia event figure graphic hearing

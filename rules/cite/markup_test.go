@@ -31,7 +31,8 @@ func TestMarkup(t *testing.T) {
 			`Flight of \textit{Bubo bubo} near {CO}\textsubscript{2}`,
 			"Flight of <i>Bubo bubo</i> near CO<sub>2</sub>"},
 		{`<scp>Mothnet</scp>: a <span class=\"smallcaps\">tool</span> for <u>dusk</u><br/>surveys`,
-			"Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys",
+			"Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys",
+			"Mothnet: a tool for dusk surveys",
 			"Mothnet: a tool for dusk surveys"},
 		{"Lux below <i>x</i> &lt; 5 and p<0.05", "Lux below x < 5 and p<0.05",
 			"Lux below <i>x</i> &lt; 5 and p&lt;0.05",
@@ -86,7 +87,8 @@ func TestReferences(t *testing.T) {
 	for _, p := range append(it.Authors, it.Editors...) {
 		names = append(names, p.Inverted())
 	}
-	assert.Equal(t, []string{"O'Brien, Seán", "Fernández & Sons GmbH", "Müller, Jörg", "Owl &amp; Co", "Müller, Jörg"},
+	assert.Equal(t,
+		[]string{"O'Brien, Seán", "Fernández & Sons GmbH", "Müller, Jörg", "Owl &amp; Co", "Müller, Jörg"},
 		names)
 	got := []string{it.Container, it.Publisher, it.Place, it.Series, it.Edition, it.Volume, it.Issue, it.Pages,
 		strings.Join(it.Keywords, ";"), it.Funder, it.Grant, it.DOI, it.ID}
@@ -94,5 +96,6 @@ func TestReferences(t *testing.T) {
 		"3 & 4", "1-9", "R&D;owls > moths;Bubo", "Bürger", "A&B 1", "10.1000/a&b", "a&amp;b"}
 	assert.Equal(t, want, got)
 	// A mark has plain words, but for codes.
-	assert.Equal(t, []cite.Project{{ID: "P&amp;", Title: "R&amp;D", Funder: "Förderer", Grant: "X&amp;"}}, it.Projects)
+	assert.Equal(t, []cite.Project{{ID: "P&amp;", Title: "R&amp;D", Funder: "Förderer", Grant: "X&amp;"}},
+		it.Projects)
 }

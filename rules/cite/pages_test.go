@@ -38,7 +38,8 @@ func TestStoredPages(t *testing.T) {
 		ris := string(cite.AppendRIS(nil, it))
 		ld := string(appendJSONLD(nil, it, ""))
 		assert.Equal(t, tt.bibtex, field(string(cite.AppendBibTeX(nil, it, false)), "pages = {", "}"), tt.stored)
-		assert.Equal(t, [2]string{tt.first, tt.last}, [2]string{field(ris, "SP  - ", "\r"), field(ris, "EP  - ", "\r")},
+		assert.Equal(t, [2]string{tt.first, tt.last},
+			[2]string{field(ris, "SP  - ", "\r"), field(ris, "EP  - ", "\r")},
 			tt.stored)
 		assert.Equal(t, tt.csl, field(string(cite.AppendCSL(nil, it)), `"page":"`, `"`), tt.stored)
 		if tt.last != "" {
@@ -49,7 +50,8 @@ func TestStoredPages(t *testing.T) {
 		}
 		meta := map[string]string{}
 		cite.Meta(it, func(name, content string) { meta[name] = content })
-		assert.Equal(t, [2]string{tt.first, tt.last}, [2]string{meta["citation_firstpage"], meta["citation_lastpage"]},
+		assert.Equal(t, [2]string{tt.first, tt.last},
+			[2]string{meta["citation_firstpage"], meta["citation_lastpage"]},
 			tt.stored)
 	}
 	it := read(t, rules.ViewActivities, `{"_id": 1, "type": "publication", "pages": "-", "article_number": "e1234"}`)

@@ -92,7 +92,8 @@ func Meta(it *Item, yield func(name, content string)) {
 		"citation_doi", it.DOI)
 	eachNumber(yield, "citation_isbn", it.ISBN)
 	eachNumber(yield, "citation_issn", it.ISSN)
-	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language, "citation_keywords", strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)
+	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language, "citation_keywords",
+		strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)
 }
 
 // AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped for HTML.
@@ -107,7 +108,8 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 		id = "info:doi/" + it.DOI
 	}
 	names := cmp.Or(formats.OpenURL[it.Forms.OpenURL], formats.OpenURL[format])
-	each(add, "rft_id", id, names.Genre, genre, names.Title, it.Text, names.Container, it.Container, "rft.series", it.Series)
+	each(add, "rft_id", id, names.Genre, genre, names.Title, it.Text, names.Container, it.Container, "rft.series",
+		it.Series)
 	for i := range it.Authors { // all whole names, and in addition the parts of the first author's name
 		p := &it.Authors[i]
 		if i == 0 && names.Author != "" {

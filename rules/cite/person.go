@@ -31,8 +31,8 @@ func (it *Item) Persons() iter.Seq[*Person] {
 	}
 }
 
-// appendPersons appends the persons of a stored list that have a name, and reports whether the list says that there are
-// others. It leaves out members of a project whose username is not public, but keeps authors of a work.
+// appendPersons appends the persons of a stored list that have a name, and reports whether the list says that there
+// are others. It leaves out members of a project whose username is not public, but keeps authors of a work.
 func (it *Item) appendPersons(dst []Person, slots []int, about bson.Raw) (all []Person, others bool) {
 	others = person.Each(it.value(slots), func(name person.Person, doc bson.Raw) {
 		if p := it.person(name, doc, about); !p.IsZero() {

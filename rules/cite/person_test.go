@@ -98,8 +98,8 @@ func TestPersonWords(t *testing.T) {
 	}
 }
 
-// TestMarkedPerson: a public person stored without a name has the parts of the name in the mark; titles of persons have
-// the whole name.
+// TestMarkedPerson: a public person stored without a name has the parts of the name in the mark; titles of persons
+// have the whole name.
 func TestMarkedPerson(t *testing.T) {
 	it := read(t, rules.ViewProjects, `{"_id": 1, "name": "P", "persons": [{"user": "costa", "name": "Paul Costa"}, `+
 		`{"user": "costa"}, {"user": "eve", "last": "Eve"}], "_list": {"persons": [{"id": "costa", "name": "Costa, `+

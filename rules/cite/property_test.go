@@ -26,33 +26,41 @@ import (
 var values = rapid.OneOf(
 	rapid.String(),
 	rapid.StringOf(rapid.RuneFrom([]rune("aBé \\{}$&#%_^~\"'`-,?!<>|\n\r\t\u2028–“”ł|="))),
-	rapid.SampledFrom([]string{"Ann", "de la Cruz", "O'Neill", "BERT", "A and B", "ER  - ", "</script>", "<i>E. coli</i>", "H<sub>2</sub>O", "&lt;b&gt;", "&#10;x", "2021", "\xff\xfe"}),
+	rapid.SampledFrom([]string{"Ann", "de la Cruz", "O'Neill", "BERT", "A and B", "ER  - ", "</script>",
+		"<i>E. coli</i>", "H<sub>2</sub>O", "&lt;b&gt;", "&#10;x", "2021", "\xff\xfe"}),
 )
 
 // records generates records with arbitrary fields.
 var records = rapid.Custom(func(t *rapid.T) bson.D {
 	value := rapid.OneOf(
 		rapid.Map(values, func(s string) any { return s }),
-		rapid.SampledFrom([]any{nil, int32(2020), int64(7), 20.5, true, bson.A{"a", int32(1), nil}, bson.D{{Key: "year", Value: 2021}}, bson.DateTime(0)}),
+		rapid.SampledFrom([]any{nil, int32(2020), int64(7), 20.5, true, bson.A{"a", int32(1), nil},
+			bson.D{{Key: "year", Value: 2021}}, bson.DateTime(0)}),
 	)
 	person := rapid.Custom(func(t *rapid.T) any {
-		return bson.D{{Key: "first", Value: value.Draw(t, "first")}, {Key: "last", Value: value.Draw(t, "last")}, {Key: "user", Value: "u"}}
+		return bson.D{{Key: "first", Value: value.Draw(t, "first")}, {Key: "last", Value: value.Draw(t, "last")},
+			{Key: "user", Value: "u"}}
 	})
 	d := bson.D{{Key: "_id", Value: values.Draw(t, "id")}}
 	for _, field := range []string{
-		"title", "year", "month", "day", "start_date", "end_date", "journal", "book", "volume", "issue", "pages", "doi", "link", "issn",
-		"isbn", "publisher", "conference", "location", "abstract", "series", "degree", "version", "language", "edition",
+		"title", "year", "month", "day", "start_date", "end_date", "journal", "book", "volume", "issue", "pages",
+		"doi", "link", "issn",
+		"isbn", "publisher", "conference", "location", "abstract", "series", "degree", "version", "language",
+		"edition",
 		"keywords", "tags", "open_access", "license", "pdf", "funder", "funding_number",
 	} {
 		if rapid.Bool().Draw(t, "has "+field) {
 			d = append(d, bson.E{Key: field, Value: value.Draw(t, field)})
 		}
 	}
-	subtype := rapid.SampledFrom([]any{"article", "chapter", "thesis", "lecture", "software", "workshop", "preprint", 4, "?"}).Draw(t, "subtype")
+	subtype := rapid.SampledFrom([]any{"article", "chapter", "thesis", "lecture", "software", "workshop", "preprint",
+		4, "?"}).Draw(t, "subtype")
 	return append(d, bson.E{Key: "subtype", Value: subtype},
 		bson.E{Key: "authors", Value: rapid.SliceOfN(rapid.OneOf(person, value), 0, 4).Draw(t, "authors")},
 		bson.E{Key: "editors", Value: value.Draw(t, "editors")},
-		bson.E{Key: "_list", Value: bson.D{{Key: "persons", Value: bson.A{bson.D{{Key: "id", Value: "u"}, {Key: "orcid", Value: "0000-0001"}}}}}})
+		bson.E{Key: "_list",
+			Value: bson.D{{Key: "persons",
+				Value: bson.A{bson.D{{Key: "id", Value: "u"}, {Key: "orcid", Value: "0000-0001"}}}}}})
 })
 
 // TestFacesOfAnyRecord parses every format written for random records.
@@ -85,7 +93,8 @@ func FuzzFaces(f *testing.F) {
 // checkFaces parses an item in every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
-	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text, it.Rights, it.PDF, it.Funder, it.Grant, strings.Join(it.Keywords, "")} {
+	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text,
+		it.Rights, it.PDF, it.Funder, it.Grant, strings.Join(it.Keywords, "")} {
 		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
 	}
 	for _, latex := range []bool{false, true} {

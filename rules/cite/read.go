@@ -22,8 +22,8 @@ import (
 )
 
 // Make reads a record into an item and reuses the item's slices. It reads the record's fields once; the first of
-// repeated fields counts. about is the record's mark, of which it needs the persons and the projects; nil if the record
-// is not public.
+// repeated fields counts. about is the record's mark, of which it needs the persons and the projects; nil if the
+// record is not public.
 func (m *Mapping) Make(record, about bson.Raw, it *Item) {
 	m.reset(it)
 	if len(it.values) != len(m.slots) {

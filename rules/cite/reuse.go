@@ -24,7 +24,9 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 			it.Keywords = keyword.Append(it.Keywords, v)
 		}
 	}
-	if open, known := m.openAccess.read(func(i int) bson.RawValue { return it.values[m.openAccess.slots[i]] }); known {
+	if open, known := m.openAccess.read(func(i int) bson.RawValue {
+		return it.values[m.openAccess.slots[i]]
+	}); known {
 		it.OA = strconv.FormatBool(open)
 	}
 	it.Rights = it.text(f.Licence)
@@ -49,7 +51,8 @@ func (m *Mapping) readProjects(about bson.Raw, it *Item) {
 	}
 	for one := range mark.Entries(about, "projects") {
 		it.Projects = append(it.Projects, Project{
-			ID: part(one, "id"), Title: clean(part(one, "title")), Funder: m.funder(raw.Get(one, "funder"), bson.RawValue{}), Grant: clean(part(one, "funding_number")),
+			ID: part(one, "id"), Title: clean(part(one, "title")),
+			Funder: m.funder(raw.Get(one, "funder"), bson.RawValue{}), Grant: clean(part(one, "funding_number")),
 		})
 	}
 }
@@ -97,8 +100,8 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	return false, false
 }
 
-// funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It returns
-// other texts unchanged, and "" for another ObjectID.
+// funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It
+// returns other texts unchanged, and "" for another ObjectID.
 func (m *Mapping) funder(v, resolved bson.RawValue) string {
 	id := text(v)
 	if name, ok := m.funders[coded(id)]; ok || id == "" {

@@ -31,9 +31,11 @@ func TestOrganisations(t *testing.T) {
 		{`{"last":"Dalla Torre","user":"torre"}`, false},
 	}
 	for _, tt := range tests {
-		it := read(t, rules.ViewActivities, `{"_id":1,"type":"publication","authors":[`+tt.author+`],"_list":{"persons":[{"id":"torre"}]}}`)
+		it := read(t, rules.ViewActivities,
+			`{"_id":1,"type":"publication","authors":[`+tt.author+`],"_list":{"persons":[{"id":"torre"}]}}`)
 		schema, csl := string(appendJSONLD(nil, it, "")), string(cite.AppendCSL(nil, it))
-		want := map[bool]string{true: `{"@type":"Organization","name":`, false: `{"@type":"Person","name":`}[tt.organisation]
+		want := map[bool]string{true: `{"@type":"Organization","name":`,
+			false: `{"@type":"Person","name":`}[tt.organisation]
 		if !strings.Contains(schema, want) || strings.Contains(csl, `"literal":`) != tt.organisation {
 			t.Errorf("%s: %s\n%s", tt.author, schema, csl)
 		}
@@ -46,7 +48,9 @@ func TestSeveralISSN(t *testing.T) {
 	for _, stored := range []string{
 		`["1234-5678","8765-432X"]`, `"1234-5678, 8765-432X"`,
 	} {
-		it := read(t, rules.ViewActivities, fmt.Sprintf(`{"_id":1,"type":"publication","subtype":"article","journal":"J","issn":%s,"isbn":["1","2"]}`, stored))
+		it := read(t, rules.ViewActivities,
+			fmt.Sprintf(`{"_id":1,"type":"publication","subtype":"article","journal":"J","issn":%s,"isbn":["1","2"]}`,
+				stored))
 		for name, got := range map[string]string{
 			`"issn":["1234-5678","8765-432X"]`:                string(appendJSONLD(nil, it, "")),
 			"SN  - 1234-5678\r\nSN  - 8765-432X\r\n":          string(cite.AppendRIS(nil, it)),

@@ -47,7 +47,8 @@ func (u *unpublished) named(v bson.RawValue) string {
 	return u.Codes[coded(strings.Trim(clean(s), "[](). "))]
 }
 
-// stated sets the status by the fields that name one, and empties the fields that have one in place of something else.
+// stated sets the status by the fields that name one, and empties the fields that have one in place of something
+// else.
 func (u *unpublished) stated(it *Item) {
 	if it.View != rules.ViewActivities {
 		return

@@ -14,9 +14,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Read reads a row into an item and reuses the item's slices. It decodes the item in the row's mark. If the row is not
-// public, or its mark has no item by the same rules or a damaged one, or the item was too large, it makes the item
-// anew.
+// Read reads a row into an item and reuses the item's slices. It decodes the item in the row's mark. If the row is
+// not public, or its mark has no item by the same rules or a damaged one, or the item was too large, it makes the
+// item anew.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
 	if about := mark.Of(row); !m.decode(row, about, it) {
 		m.Make(row, about, it)
@@ -156,7 +156,8 @@ type codec struct {
 	data    []byte // written, or still to be read
 	reading bool
 	broken  bool // what is read is not what was written
-	// skip is the number of fields left out before the next value. While reading, -1 means that it is still to be read.
+	// skip is the number of fields left out before the next value. While reading, -1 means that it is still to be
+	// read.
 	skip int
 }
 

@@ -16,9 +16,12 @@ import (
 
 // attacks are texts that make TeX run a command if one of their characters is not escaped.
 var attacks = []string{
-	`^^5cinput{secret}`, `^^5C^^69nput secret `, `^^5cinput^^7bsecret^^7d`, `^^^^005cinput{secret}`, `^^1cinput{secret}`, `\input{secret}`, `}\input{secret}{`, `%0A\input{secret}`,
-	"\n\n\\input secret\n", `$\input{secret}$`, `~\input{secret}`, `#1\input{secret}`, `\\input{secret}`, `^^M\input{secret}`, `@input{secret}`, `|\input secret|`, `"\input secret"`,
-	`\catcode126=0 ~input secret `, `^^5ccatcode64=0 @input{secret}`, `\end{thebibliography}\input{secret}`, "`\\input{secret}'", `\\`, `\`, `{`, `}`, `}{`, `%`, `^^`, `^^5c`,
+	`^^5cinput{secret}`, `^^5C^^69nput secret `, `^^5cinput^^7bsecret^^7d`, `^^^^005cinput{secret}`,
+	`^^1cinput{secret}`, `\input{secret}`, `}\input{secret}{`, `%0A\input{secret}`,
+	"\n\n\\input secret\n", `$\input{secret}$`, `~\input{secret}`, `#1\input{secret}`, `\\input{secret}`,
+	`^^M\input{secret}`, `@input{secret}`, `|\input secret|`, `"\input secret"`,
+	`\catcode126=0 ~input secret `, `^^5ccatcode64=0 @input{secret}`, `\end{thebibliography}\input{secret}`,
+	"`\\input{secret}'", `\\`, `\`, `{`, `}`, `}{`, `%`, `^^`, `^^5c`,
 }
 
 // asciiTexts are texts that contain each ASCII character, and each pair of printable ones.
@@ -50,11 +53,18 @@ func texRow(t *testing.T, i int, text, name string) bson.Raw {
 		}, s)
 	}
 	row, err := bson.Marshal(bson.D{
-		{Key: "_id", Value: fmt.Sprint(i) + text}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: []string{"article", "chapter", "thesis", "software"}[i%4]},
-		{Key: "title", Value: "T " + text}, {Key: "authors", Value: bson.A{bson.D{{Key: "first", Value: "F" + name}, {Key: "last", Value: "L" + name}}, "Group " + name}}, {Key: "year", Value: 1000 + i}, // styles cannot tell many of one year apart
-		{Key: "journal", Value: "J " + text}, {Key: "book", Value: "B " + text}, {Key: "volume", Value: text}, {Key: "issue", Value: text}, {Key: "pages", Value: text}, {Key: "publisher", Value: text},
-		{Key: "doi", Value: "10.1234/a" + whole(text)}, {Key: "link", Value: "https://example.org/a?b=" + whole(text) + "#" + whole(text)},
-		{Key: "series", Value: text}, {Key: "edition", Value: text}, {Key: "issn", Value: text}, {Key: "isbn", Value: text}, {Key: "abstract", Value: text},
+		{Key: "_id", Value: fmt.Sprint(i) + text}, {Key: "type", Value: "publication"},
+		{Key: "subtype", Value: []string{"article", "chapter", "thesis", "software"}[i%4]},
+		// styles cannot tell many of one year apart
+		{Key: "title", Value: "T " + text},
+		{Key: "authors", Value: bson.A{bson.D{{Key: "first", Value: "F" + name}, {Key: "last", Value: "L" + name}},
+			"Group " + name}}, {Key: "year", Value: 1000 + i},
+		{Key: "journal", Value: "J " + text}, {Key: "book", Value: "B " + text}, {Key: "volume", Value: text},
+		{Key: "issue", Value: text}, {Key: "pages", Value: text}, {Key: "publisher", Value: text},
+		{Key: "doi", Value: "10.1234/a" + whole(text)},
+		{Key: "link", Value: "https://example.org/a?b=" + whole(text) + "#" + whole(text)},
+		{Key: "series", Value: text}, {Key: "edition", Value: text}, {Key: "issn", Value: text},
+		{Key: "isbn", Value: text}, {Key: "abstract", Value: text},
 	})
 	require.NoError(t, err)
 	return row
@@ -79,7 +89,8 @@ func TestFacesInTeX(t *testing.T) {
 	}
 	r := builtIn(t)
 	// Without the package, addresses are text, in which more characters need escapes.
-	const plain = "\\AtBeginDocument{\\catcode`\\%=12 \\catcode`\\#=12 \\catcode`\\&=12 \\catcode`\\$=12 \\catcode`\\_=12 }"
+	const plain = "\\AtBeginDocument{\\catcode`\\%=12 \\catcode`\\#=12 \\catcode`\\&=12 " +
+		"\\catcode`\\$=12 \\catcode`\\_=12 }"
 	for _, packages := range []string{`\usepackage{url}`, `\usepackage{hyperref}`, plain} {
 		for _, latex := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%.20s %t", packages, latex), func(t *testing.T) {
@@ -100,8 +111,10 @@ func TestFacesInTeX(t *testing.T) {
 func typeset(t *testing.T, packages string, bib []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	document := `\documentclass{article}\usepackage[T1]{fontenc}\usepackage{natbib}` + packages + `\begin{document}\nocite{*}\bibliographystyle{plainnat}\bibliography{list}\end{document}`
-	for name, text := range map[string]string{"list.bib": string(bib), "paper.tex": document, "secret.tex": "SECRET"} {
+	document := `\documentclass{article}\usepackage[T1]{fontenc}\usepackage{natbib}` + packages +
+		`\begin{document}\nocite{*}\bibliographystyle{plainnat}\bibliography{list}\end{document}`
+	for name, text := range map[string]string{"list.bib": string(bib), "paper.tex": document,
+		"secret.tex": "SECRET"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	const pdflatex = "pdflatex -interaction=nonstopmode -halt-on-error -recorder -no-shell-escape paper"

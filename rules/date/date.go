@@ -1,16 +1,16 @@
 // Package date reads the forms in which institutes, publishers and reference managers store a date.
 //
-// Read promises: a value has one date wherever it is shown, selected or sorted. A BSON date has its day in the zone of
-// the site; a text has no zone and keeps its day. Read drops invalid parts of a date: an invalid month leaves the year,
-// an invalid day leaves the month. Years have four digits; 0987, a typing error such as 21, and the zero time of many
-// programs are no dates.
+// Read promises: a value has one date wherever it is shown, selected or sorted. A BSON date has its day in the zone
+// of the site; a text has no zone and keeps its day. Read drops invalid parts of a date: an invalid month leaves the
+// year, an invalid day leaves the month. Years have four digits; 0987, a typing error such as 21, and the zero time
+// of many programs are no dates.
 //
 // The forms of texts are those of ISO 8601, with any of - . / between the parts, of German and English letters
 // ("01.08.2021", "1. August 2021", "Aug 1, 2021"), of PubMed ("2021 Aug 1", "2021 Jul-Aug", "2021 Spring"), of e-mail
-// and HTTP, and years as catalogues write them ("c2021", "[2021]", "2021a"). Of a range the start counts. Where a text
-// can mean several days, Read returns what all meanings have in common: 01/02/2021 is of 2021, 13/02/2021 is a day, and
-// 2010/11 may be two years, while 2010-11 is a month, as in ISO 8601. A week, a quarter, a season, a term and the
-// number of a day in the year give the year alone. "n.d.", "o. J." and "forthcoming" are no dates.
+// and HTTP, and years as catalogues write them ("c2021", "[2021]", "2021a"). Of a range the start counts. Where a
+// text can mean several days, Read returns what all meanings have in common: 01/02/2021 is of 2021, 13/02/2021 is a
+// day, and 2010/11 may be two years, while 2010-11 is a month, as in ISO 8601. A week, a quarter, a season, a term
+// and the number of a day in the year give the year alone. "n.d.", "o. J." and "forthcoming" are no dates.
 //
 // All functions are pure, take constant time and never panic.
 package date
@@ -129,7 +129,8 @@ func (d Date) Time(zone *time.Location) time.Time {
 	return time.Date(d.Year, time.Month(max(d.Month, 1)), max(d.Day, 1), 0, 0, 0, 0, zone)
 }
 
-// Before reports whether d is before e, comparing only the parts that both have. It is false if one of them is no date.
+// Before reports whether d is before e, comparing only the parts that both have. It is false if one of them is no
+// date.
 func (d Date) Before(e Date) bool {
 	if d.Year != e.Year || d.Month == 0 || e.Month == 0 {
 		return d.Year != 0 && d.Year < e.Year

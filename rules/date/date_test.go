@@ -76,7 +76,8 @@ func TestRead(t *testing.T) {
 	if got := date.Read(bson.RawValue{}, time.UTC); got != (date.Date{}) {
 		t.Errorf("a missing value is %v", got)
 	}
-	if got := date.Read(value(t, `"2021"`), time.UTC).With(value(t, `"8"`), value(t, `31`)).AppendISO(nil, '/'); string(got) != "2021/08/31" {
+	if got := date.Read(value(t, `"2021"`), time.UTC).With(value(t, `"8"`), value(t, `31`)).AppendISO(nil,
+		'/'); string(got) != "2021/08/31" {
 		t.Errorf("With = %s", got)
 	}
 }
@@ -89,7 +90,8 @@ func TestReadZones(t *testing.T) {
 		want  string
 	}{
 		{`{"$date":"2023-12-31T23:00:00Z"}`, 1, "2024-01-01"}, {`{"$date":"2023-12-31T23:00:00Z"}`, 0, "2023-12-31"},
-		{`{"$date":"2024-01-01T04:00:00Z"}`, -5, "2023-12-31"}, {`{"$date":"2023-12-31T11:00:00Z"}`, 13, "2024-01-01"},
+		{`{"$date":"2024-01-01T04:00:00Z"}`, -5, "2023-12-31"},
+		{`{"$date":"2023-12-31T11:00:00Z"}`, 13, "2024-01-01"},
 		{`"2023-12-31T23:00:00Z"`, 1, "2023-12-31"}, {`"2024-01-01T04:00:00Z"`, -5, "2024-01-01"},
 	} {
 		if got := date.Read(value(t, tt.value), time.FixedZone("", tt.hours*60*60)).String(); got != tt.want {
@@ -301,8 +303,10 @@ func TestBefore(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{`"2020"`, `"2021"`, true}, {`"2021"`, `"2021"`, false}, {`"2021"`, `"2021-05"`, false}, {`"2021-04"`, `"2021-05"`, true}, {`"2021-04-02"`, `"2021-05"`, true},
-		{`"2021-05-01"`, `"2021-05-02"`, true}, {`"2021-05-02"`, `"2021-05-02"`, false}, {`"2021-05"`, `"2021-05-02"`, false}, {`"2022"`, `"2021-05-02"`, false},
+		{`"2020"`, `"2021"`, true}, {`"2021"`, `"2021"`, false}, {`"2021"`, `"2021-05"`, false},
+		{`"2021-04"`, `"2021-05"`, true}, {`"2021-04-02"`, `"2021-05"`, true},
+		{`"2021-05-01"`, `"2021-05-02"`, true}, {`"2021-05-02"`, `"2021-05-02"`, false},
+		{`"2021-05"`, `"2021-05-02"`, false}, {`"2022"`, `"2021-05-02"`, false},
 		{`null`, `"2021"`, false}, {`"2021"`, `null`, false}, {`null`, `null`, false},
 	} {
 		if got := date.Read(value(t, tt.a), time.UTC).Before(date.Read(value(t, tt.b), time.UTC)); got != tt.want {

@@ -28,8 +28,8 @@ func (s Style) DateRange(row bson.Raw) string {
 	return start + " - " + until
 }
 
-// calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is {year, month, day}, a point in time
-// or "2022-07-01". Missing parts are left out, as in "07.2022". Other text stays unchanged.
+// calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is {year, month, day}, a point in
+// time or "2022-07-01". Missing parts are left out, as in "07.2022". Other text stays unchanged.
 func (s Style) calendarDay(v bson.RawValue) string {
 	const layout = "02.01.2006"
 	doc, ok := v.DocumentOK()

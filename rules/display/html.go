@@ -18,8 +18,8 @@ var holdsHTML = map[string]bool{
 	"abstract": true, "title_full": true, "description": true,
 }
 
-// Stored returns a stored value as the API sends it: markup reduced to the allow-list (docs/decisions.md: Which fields
-// are HTML).
+// Stored returns a stored value as the API sends it: markup reduced to the allow-list (docs/decisions.md: Which
+// fields are HTML).
 func Stored(field string, v bson.RawValue) bson.RawValue {
 	if !holdsHTML[field] {
 		return v
@@ -27,8 +27,8 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 	return clean(v)
 }
 
-// AppendRecord writes a row in the form in which the API sends whole records: without reserved fields, and with Stored
-// applied to each field. It copies only fields that lose markup. It writes the readable part of a broken row.
+// AppendRecord writes a row in the form in which the API sends whole records: without reserved fields, and with
+// Stored applied to each field. It copies only fields that lose markup. It writes the readable part of a broken row.
 func AppendRecord(dst []byte, row bson.Raw) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
@@ -39,7 +39,8 @@ func AppendRecord(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// clean applies the allow-list to every string in a value. It drops the unreadable rest of a broken document or array.
+// clean applies the allow-list to every string in a value. It drops the unreadable rest of a broken document or
+// array.
 func clean(v bson.RawValue) bson.RawValue {
 	if bytes.IndexByte(v.Value, '<') < 0 {
 		return v

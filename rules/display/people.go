@@ -98,7 +98,8 @@ func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 	return all
 }
 
-// inert escapes the markup in a name. Names have no markup, and a tag opened in one name must not extend into the next.
+// inert escapes the markup in a name. Names have no markup, and a tag opened in one name must not extend into the
+// next.
 func inert(name string) string {
 	if strings.IndexByte(name, '<') < 0 {
 		return name

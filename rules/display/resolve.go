@@ -32,7 +32,8 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	d := &Directory{organizations: entries{}, persons: entries{}}
 	for _, key := range []string{"_id", "id"} {
 		for _, doc := range organizations {
-			d.organizations.add("ref", Text(doc.Lookup(key)), "id", Text(doc.Lookup("_id")), "name", raw.StringField(doc, "name"))
+			d.organizations.add("ref", Text(doc.Lookup(key)), "id", Text(doc.Lookup("_id")), "name",
+				raw.StringField(doc, "name"))
 		}
 	}
 	for _, doc := range persons {
@@ -80,7 +81,8 @@ func personName(doc bson.Raw) string {
 // Resolve returns the reserved field for a record's row, or nil if the directory has none of the record's references.
 func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	var b raw.Builder
-	d.organizations.addTo(&b, "organizations", slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
+	d.organizations.addTo(&b, "organizations",
+		slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
 	d.persons.addTo(&b, "persons", users(record))
 	if names := b.Document(); len(names) > raw.MinDocument {
 		return names

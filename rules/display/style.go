@@ -32,8 +32,8 @@ var codes = map[string]string{
 	"status": label.ProjectStatus,
 }
 
-// Append appends the rendering of a stored or projected field as JSON. row is the record's row, which has the resolved
-// names.
+// Append appends the rendering of a stored or projected field as JSON. row is the record's row, which has the
+// resolved names.
 func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) []byte {
 	if Empty(v) {
 		return ejson.AppendString(dst, Nothing)
@@ -95,7 +95,8 @@ func link(v bson.RawValue, row bson.Raw) string {
 		return markup.Escape(ref)
 	}
 	id, name := raw.StringField(o, "id"), raw.StringField(o, "name")
-	return "<a href='/organizations/view/" + markup.Escape(markup.PathSegment(id)) + "'>" + markup.Escape(name) + "</a>"
+	return "<a href='/organizations/view/" + markup.Escape(markup.PathSegment(id)) + "'>" + markup.Escape(name) +
+		"</a>"
 }
 
 // appendJoined appends texts as one string, or Nothing if there are none.

@@ -52,10 +52,12 @@ func TestAppend(t *testing.T) {
 		{"false is a value", "subproject", `false`, "en", `false`},
 		{"number", "year", `2020`, "en", `2020`},
 		{"text", "name", `"A & B's \"C\""`, "en", `"A & B's \"C\""`},
-		{"title with markup", "title", `"<i>In situ</i> & <script>x</script>"`, "en", `"<i>In situ</i> &amp; &lt;script&gt;x&lt;/script&gt;"`},
+		{"title with markup", "title", `"<i>In situ</i> & <script>x</script>"`, "en",
+			`"<i>In situ</i> &amp; &lt;script&gt;x&lt;/script&gt;"`},
 		{"unclosed markup", "title", `"<b onclick='x'>bold"`, "en", `"<b>bold</b>"`},
 		{"start", "start_date", `"2020-02-30"`, "de", `"2020-02-30"`},
-		{"start as a date", "start_date", `{"$date":"2020-02-01T00:00:00Z"}`, "de", `{"$date":"2020-02-01T00:00:00Z"}`},
+		{"start as a date", "start_date", `{"$date":"2020-02-01T00:00:00Z"}`, "de",
+			`{"$date":"2020-02-01T00:00:00Z"}`},
 		{"no start", "start_date", `null`, "de", `"-"`},
 		{"another date", "created", `{"$date":"2020-02-01T10:00:00Z"}`, "de", `"2020-02-01T10:00:00Z"`},
 		{"id", "proposal_id", `{"$oid":"245d6cb04265c77322a34969"}`, "en", `"245d6cb04265c77322a34969"`},
@@ -66,14 +68,17 @@ func TestAppend(t *testing.T) {
 		{"several funders", "funder", `["eu","dfg"]`, "de", `"Europäische Union, dfg"`},
 		{"label with a bracket", "funder", `"eu"`, "en", `"European &lt;Union&gt;"`},
 		{"type as a number", "type", `7`, "en", `"7"`},
-		{"persons", "persons", `[{"user":"bob","name":"Bob B."},{"user":"ann"},{"user":"eve"},{"first":"F","last":"L"},{}]`, "en", `"Bob B., Ann Ada, eve, F L"`},
+		{"persons", "persons",
+			`[{"user":"bob","name":"Bob B."},{"user":"ann"},{"user":"eve"},{"first":"F","last":"L"},{}]`, "en",
+			`"Bob B., Ann Ada, eve, F L"`},
 		{"persons as usernames", "persons", `["ann","bob"]`, "en", `"Ann Ada, bob"`},
 		{"persons by one field", "persons", `[{"role":"PI"},{"role":"worker"}]`, "en", `"PI, worker"`},
 		{"one unwound person", "persons", `{"user":"bob","name":"Bob B."}`, "en", `"Bob B."`},
 		{"persons without names", "persons", `[{}]`, "en", `"-"`},
 		{"contact", "contact", `"ann"`, "en", `"Ann Ada"`},
 		{"contact without a record", "contact", `"eve"`, "en", `"eve"`},
-		{"supervisors", "supervisor", `["ann",{"user":"bob","name":"Bob <i>B.</i>"}]`, "en", `"Ann Ada, Bob &lt;i&gt;B.&lt;/i&gt;"`},
+		{"supervisors", "supervisor", `["ann",{"user":"bob","name":"Bob <i>B.</i>"}]`, "en",
+			`"Ann Ada, Bob &lt;i&gt;B.&lt;/i&gt;"`},
 		{"start in parts", "start", `{"year":2022,"month":7,"day":1}`, "de", `"01.07.2022"`},
 		{"end as a month", "end", `{"year":2022,"month":11,"day":null}`, "en", `"11.2022"`},
 		{"end as a date", "end", `{"$date":"2022-07-01T00:00:00Z"}`, "en", `"01.07.2022"`},
@@ -84,14 +89,19 @@ func TestAppend(t *testing.T) {
 		{"one funding number", "funding_number", `7`, "en", `7`},
 		{"units", "units", `["MOTH","LAMP"]`, "de", `"MOTH, LAMP"`},
 		{"one unit", "units", `"MOTH"`, "de", `"MOTH"`},
-		{"units as objects", "units", `[{"unit":"MOTH"},{"id":"LAMP"},{"scientific":true}]`, "de", `"MOTH, LAMP, true"`},
-		{"topics", "topics", `["lowres","speech"]`, "en", `"<span class='badge'>Low &amp; slow</span> <span class='badge'>speech</span>"`},
+		{"units as objects", "units", `[{"unit":"MOTH"},{"id":"LAMP"},{"scientific":true}]`, "de",
+			`"MOTH, LAMP, true"`},
+		{"topics", "topics", `["lowres","speech"]`, "en",
+			`"<span class='badge'>Low &amp; slow</span> <span class='badge'>speech</span>"`},
 		{"tags", "tags", `["<b>EU</b>"]`, "en", `"<span class='badge'>&lt;b&gt;EU&lt;/b&gt;</span>"`},
 		{"topic as an object", "topics", `[{"id":"a","name":"A"}]`, "en", `"<span class='badge'>A</span>"`},
-		{"organisation", "funding_organization", `{"$oid":"245d6cb04265c77322a34969"}`, "en", `"<a href='/organizations/view/245d6cb04265c77322a34969'>Moon &amp; Sons</a>"`},
-		{"unknown organisation", "scholarship", `{"$oid":"345d6cb04265c77322a34969"}`, "en", `"345d6cb04265c77322a34969"`},
+		{"organisation", "funding_organization", `{"$oid":"245d6cb04265c77322a34969"}`, "en",
+			`"<a href='/organizations/view/245d6cb04265c77322a34969'>Moon &amp; Sons</a>"`},
+		{"unknown organisation", "scholarship", `{"$oid":"345d6cb04265c77322a34969"}`, "en",
+			`"345d6cb04265c77322a34969"`},
 		{"organisation in words", "scholarship", `"A & <B>"`, "en", `"A &amp; &lt;B&gt;"`},
-		{"array", "timeline", `[{"event":"<b>\"kick\"</b>","n":1}]`, "en", `"[{\"event\":\"\\u003cb\\u003e\\\"kick\\\"\\u003c/b\\u003e\",\"n\":1}]"`},
+		{"array", "timeline", `[{"event":"<b>\"kick\"</b>","n":1}]`, "en",
+			`"[{\"event\":\"\\u003cb\\u003e\\\"kick\\\"\\u003c/b\\u003e\",\"n\":1}]"`},
 		{"document", "workflow", `{"status":"x"}`, "en", `"{\"status\":\"x\"}"`},
 		{"not a number", "budget", `{"$numberDouble":"NaN"}`, "en", `"{\"$numberDouble\":\"NaN\"}"`},
 	}
@@ -128,7 +138,8 @@ func TestDateRange(t *testing.T) {
 		{"no end", `{"start_date":"2020-01-01"}`, "en", "2020-01-01"},
 		{"no start", `{"end_date":"2020-01-01"}`, "en", "2020-01-01"},
 		{"neither", `{"end_date":null}`, "en", "-"},
-		{"dates", `{"start_date":{"$date":"2020-01-01T23:00:00Z"},"end_date":"2021-02"}`, "en", "2020-01-01 - 2021-02"},
+		{"dates", `{"start_date":{"$date":"2020-01-01T23:00:00Z"},"end_date":"2021-02"}`, "en",
+			"2020-01-01 - 2021-02"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,13 +189,15 @@ func TestAppendIsSafe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		record, err := bson.Marshal(bson.D{{Key: field, Value: bson.A{ref, hostile.Draw(t, "other"), time.Unix(0, 0)}}})
+		record, err := bson.Marshal(
+			bson.D{{Key: field, Value: bson.A{ref, hostile.Draw(t, "other"), time.Unix(0, 0)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := record
 		if resolved := display.NewDirectory([]bson.Raw{org}, nil).Resolve(record); resolved != nil {
-			row, err = bson.Marshal(bson.D{{Key: field, Value: bson.Raw(record).Lookup(field)}, {Key: display.Reserved, Value: resolved}})
+			row, err = bson.Marshal(bson.D{{Key: field, Value: bson.Raw(record).Lookup(field)},
+				{Key: display.Reserved, Value: resolved}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339, numbers and booleans as JSON. It returns
-// "" for a missing value, null or a non-scalar. A text is valid UTF-8, with U+FFFD for bytes that are none.
+// Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339, numbers and booleans as JSON. It
+// returns "" for a missing value, null or a non-scalar. A text is valid UTF-8, with U+FFFD for bytes that are none.
 func Text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -33,8 +33,8 @@ func Text(v bson.RawValue) string {
 	return ""
 }
 
-// Empty reports whether a value is shown as "-": missing, null, an empty string, array or document. Zero and false are
-// values.
+// Empty reports whether a value is shown as "-": missing, null, an empty string, array or document. Zero and false
+// are values.
 func Empty(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined:

@@ -15,22 +15,30 @@ func activity(tb testing.TB) []byte {
 	authors := bson.A{}
 	for i := range 6 {
 		authors = append(authors, bson.D{
-			{Key: "first", Value: "Zoltán"}, {Key: "last", Value: fmt.Sprintf("Takács-%d", i)}, {Key: "user", Value: nil},
+			{Key: "first", Value: "Zoltán"}, {Key: "last", Value: fmt.Sprintf("Takács-%d", i)},
+			{Key: "user", Value: nil},
 			{Key: "position", Value: "middle"}, {Key: "approved", Value: true}, {Key: "affiliated", Value: i%2 == 0},
 		})
 	}
 	topics := bson.A{}
 	for i := range 5 {
-		topics = append(topics, bson.D{{Key: "id", Value: fmt.Sprintf("T%05d", 10000+i)}, {Key: "score", Value: 0.9134 - float64(i)/8}})
+		topics = append(topics,
+			bson.D{{Key: "id", Value: fmt.Sprintf("T%05d", 10000+i)}, {Key: "score", Value: 0.9134 - float64(i)/8}})
 	}
-	html := `<b>Takács, Z.</b> (2021) <a href="/activities/view/7d752062dad867dc44abbf0a">A Bidirectional Alignment Model for Words</a>. <i>Proceedings</i>, 12&ndash;34.`
+	html :=
+		`<b>Takács, Z.</b> (2021) <a href="/activities/view/7d752062dad867dc44abbf0a">A Bidirectional Alignment Model for Words</a>. <i>Proceedings</i>, 12&ndash;34.`
 	doc, err := bson.Marshal(bson.D{
-		{Key: "_id", Value: bson.ObjectID{1, 2, 3}}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+		{Key: "_id", Value: bson.ObjectID{1, 2, 3}}, {Key: "type", Value: "publication"},
+		{Key: "subtype", Value: "article"},
 		{Key: "title", Value: "A Bidirectional Transformer Based Alignment Model for Unsupervised Word Alignment"},
-		{Key: "authors", Value: authors}, {Key: "year", Value: int32(2021)}, {Key: "month", Value: int32(8)}, {Key: "day", Value: int32(1)},
-		{Key: "start_date", Value: "2021-08-01"}, {Key: "created", Value: bson.DateTime(1627776000123)}, {Key: "units", Value: bson.A{"DH", "ILS"}},
-		{Key: "doi", Value: "10.18653/v1/2021.acl-long.24"}, {Key: "catalog", Value: bson.D{{Key: "topics", Value: topics}}},
-		{Key: "rendered", Value: bson.D{{Key: "web", Value: html}, {Key: "print", Value: html}, {Key: "icon", Value: `<i class="ph ph-book"></i>`}}},
+		{Key: "authors", Value: authors}, {Key: "year", Value: int32(2021)}, {Key: "month", Value: int32(8)},
+		{Key: "day", Value: int32(1)},
+		{Key: "start_date", Value: "2021-08-01"}, {Key: "created", Value: bson.DateTime(1627776000123)},
+		{Key: "units", Value: bson.A{"DH", "ILS"}},
+		{Key: "doi", Value: "10.18653/v1/2021.acl-long.24"},
+		{Key: "catalog", Value: bson.D{{Key: "topics", Value: topics}}},
+		{Key: "rendered", Value: bson.D{{Key: "web", Value: html}, {Key: "print", Value: html},
+			{Key: "icon", Value: `<i class="ph ph-book"></i>`}}},
 	})
 	require.NoError(tb, err)
 	return doc
@@ -108,8 +116,10 @@ func BenchmarkAppendString(b *testing.B) {
 func TestAppendAllocatesNothing(t *testing.T) {
 	every, err := bson.Marshal(bson.D{
 		{Key: "a", Value: bson.Raw(activity(t))}, {Key: "b", Value: "\xff\"\n"}, {Key: "c", Value: 1.5e300},
-		{Key: "e", Value: bson.Binary{Data: make([]byte, 100)}}, {Key: "f", Value: bson.Regex{Pattern: "p", Options: "i"}},
-		{Key: "g", Value: bson.CodeWithScope{Code: "f", Scope: bson.D{}}}, {Key: "h", Value: bson.Timestamp{T: 1}}, {Key: "i", Value: bson.DateTime(-5)},
+		{Key: "e", Value: bson.Binary{Data: make([]byte, 100)}},
+		{Key: "f", Value: bson.Regex{Pattern: "p", Options: "i"}},
+		{Key: "g", Value: bson.CodeWithScope{Code: "f", Scope: bson.D{}}}, {Key: "h", Value: bson.Timestamp{T: 1}},
+		{Key: "i", Value: bson.DateTime(-5)},
 	})
 	require.NoError(t, err)
 	dst := make([]byte, 0, 1<<16)

@@ -25,7 +25,8 @@ func parseDate(s string) (ms int64, ok bool) {
 	return 0, false
 }
 
-// lenient reports whether time.Parse has accepted too much: an hour of one digit, a decimal comma, a zone of 24 hours.
+// lenient reports whether time.Parse has accepted too much: an hour of one digit, a decimal comma, a zone of 24
+// hours.
 func lenient(s string, t time.Time) bool {
 	const day = 24 * 60 * 60
 	_, offset := t.Zone()

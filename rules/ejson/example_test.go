@@ -7,7 +7,8 @@ import (
 )
 
 func Example() {
-	doc, err := ejson.Parse([]byte(`{"year":{"$gte":2.0},"_id":{"$oid":"507f1f77bcf86cd799439011"},"at":{"$date":0}}`), ejson.Options{})
+	doc, err := ejson.Parse(
+		[]byte(`{"year":{"$gte":2.0},"_id":{"$oid":"507f1f77bcf86cd799439011"},"at":{"$date":0}}`), ejson.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

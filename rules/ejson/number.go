@@ -37,8 +37,8 @@ func (p *parser) number() bson.Type {
 	return bson.TypeDouble
 }
 
-// scanNumber returns the length of the JSON number at the start of b, and whether it has neither fraction nor exponent.
-// If ok is false, a digit is missing at n.
+// scanNumber returns the length of the JSON number at the start of b, and whether it has neither fraction nor
+// exponent. If ok is false, a digit is missing at n.
 func scanNumber(b []byte) (n int, integer, ok bool) {
 	skip := func(any string) bool {
 		found := n < len(b) && strings.IndexByte(any, b[n]) >= 0

@@ -71,7 +71,8 @@ func values(depth int) *rapid.Generator[any] {
 			return rapid.Map(rapid.SliceOfN(values(depth-1), 0, 12), func(a []any) any { return bson.A(a) })
 		}),
 		rapid.Custom(func(t *rapid.T) any {
-			return bson.CodeWithScope{Code: bson.JavaScript(rapid.String().Draw(t, "code")), Scope: documentsOf(depth-1).Draw(t, "scope")}
+			return bson.CodeWithScope{Code: bson.JavaScript(rapid.String().Draw(t, "code")),
+				Scope: documentsOf(depth-1).Draw(t, "scope")}
 		}))...)
 }
 
@@ -95,7 +96,8 @@ func drawBinary(t *rapid.T) bson.Binary {
 // drawDecimal draws a decimal of at most 34 digits, or an infinity.
 func drawDecimal(t *rapid.T) bson.Decimal128 {
 	if rapid.IntRange(0, 9).Draw(t, "infinite") == 0 {
-		return bson.NewDecimal128(rapid.SampledFrom([]uint64{0x1e << 58, 0x3e << 58, 0x1f << 58}).Draw(t, "special"), 0)
+		return bson.NewDecimal128(rapid.SampledFrom([]uint64{0x1e << 58, 0x3e << 58, 0x1f << 58}).Draw(t, "special"),
+			0)
 	}
 	exponent := rapid.OneOf(rapid.Uint64Range(0, 12287), rapid.Uint64Range(6136, 6180)).Draw(t, "exponent")
 	high := exponent<<49 | rapid.Uint64Range(0, 0x1ed09bead87c0-1).Draw(t, "high")
@@ -226,11 +228,14 @@ func TestRoundTripLosses(t *testing.T) {
 	tests := map[string]struct{ given, want bson.RawValue }{
 		"an int64 that fits an int32": {marshal(t, int64(7)), marshal(t, int32(7))},
 		"a NaN of other bits":         {marshal(t, math.Float64frombits(0xfff8000000000123)), marshal(t, math.NaN())},
-		"the keys of an array":        {bson.RawValue{Type: bson.TypeArray, Value: oddArray}, marshal(t, bson.A{1, 2})},
-		"options out of order":        {bson.RawValue{Type: bson.TypeRegex, Value: []byte("a\x00mi\x00")}, marshal(t, bson.Regex{Pattern: "a", Options: "im"})},
-		"bytes that are no UTF-8":     {marshal(t, bson.Symbol("a\xff")), marshal(t, bson.Symbol("a\ufffd"))},
-		"a boolean that is neither":   {bson.RawValue{Type: bson.TypeBoolean, Value: []byte{2}}, marshal(t, true)},
-		"a document like a wrapper":   {marshal(t, bson.D{{Key: "$symbol", Value: "s"}}), marshal(t, bson.Symbol("s"))},
+		"the keys of an array": {bson.RawValue{Type: bson.TypeArray, Value: oddArray},
+			marshal(t, bson.A{1, 2})},
+		"options out of order": {bson.RawValue{Type: bson.TypeRegex, Value: []byte("a\x00mi\x00")},
+			marshal(t, bson.Regex{Pattern: "a", Options: "im"})},
+		"bytes that are no UTF-8":   {marshal(t, bson.Symbol("a\xff")), marshal(t, bson.Symbol("a\ufffd"))},
+		"a boolean that is neither": {bson.RawValue{Type: bson.TypeBoolean, Value: []byte{2}}, marshal(t, true)},
+		"a document like a wrapper": {marshal(t, bson.D{{Key: "$symbol", Value: "s"}}),
+			marshal(t, bson.Symbol("s"))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

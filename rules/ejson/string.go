@@ -51,9 +51,9 @@ func appendEscape(dst []byte, c byte) []byte {
 	return fmt.Appendf(dst, `\u%04x`, c)
 }
 
-// plainRun returns the length of the part of s before the first quote, backslash or control character, and whether that
-// part is ASCII. It looks at eight bytes at a time. In the masks below, the highest bit of each byte is valid for that
-// byte, up to and including the first match (the subtractions borrow only upwards).
+// plainRun returns the length of the part of s before the first quote, backslash or control character, and whether
+// that part is ASCII. It looks at eight bytes at a time. In the masks below, the highest bit of each byte is valid
+// for that byte, up to and including the first match (the subtractions borrow only upwards).
 func plainRun[S string | []byte](s S) (n int, ascii bool) {
 	const (
 		ones  = 0x0101010101010101

@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper has
-// only one key. The error says which values are expected.
+// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper
+// has only one key. The error says which values are expected.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
 // wrappers are the objects that stand for a value, by their key, or by their two keys with a zero byte in between.
@@ -24,11 +24,12 @@ var wrappers = map[string]struct {
 	t     bson.Type
 	write writer
 }{
-	"$oid":               {bson.TypeObjectID, fromText("a string of 24 hexadecimal digits", readObjectID)},
-	"$date":              {bson.TypeDateTime, writeDate},
-	"$numberInt":         {bson.TypeInt32, fromText("a string with a 32-bit integer", readInt32)},
-	"$numberLong":        {bson.TypeInt64, fromText("a string with a 64-bit integer", readInt64)},
-	"$numberDouble":      {bson.TypeDouble, fromText("a string with a number, NaN, Infinity or -Infinity", readDouble)},
+	"$oid":        {bson.TypeObjectID, fromText("a string of 24 hexadecimal digits", readObjectID)},
+	"$date":       {bson.TypeDateTime, writeDate},
+	"$numberInt":  {bson.TypeInt32, fromText("a string with a 32-bit integer", readInt32)},
+	"$numberLong": {bson.TypeInt64, fromText("a string with a 64-bit integer", readInt64)},
+	"$numberDouble": {bson.TypeDouble,
+		fromText("a string with a number, NaN, Infinity or -Infinity", readDouble)},
 	"$numberDecimal":     {bson.TypeDecimal128, fromText("a string with a number of at most 34 digits", readDecimal)},
 	"$binary":            {bson.TypeBinary, fromPair("base64", "subType", writeBinary)},
 	"$uuid":              {bson.TypeBinary, fromText("a UUID of 8-4-4-4-12 hexadecimal digits", readUUID)},
@@ -120,7 +121,8 @@ func readInt64(dst, s []byte) ([]byte, error) {
 // readDouble refuses what strconv accepts beyond Extended JSON: hexadecimal, "inf".
 func readDouble(dst, s []byte) ([]byte, error) {
 	text := string(s)
-	if named := text == "NaN" || text == "Infinity" || text == "-Infinity"; !named && strings.Trim(text, "+-.eE0123456789") != "" {
+	if named := text == "NaN" || text == "Infinity" ||
+		text == "-Infinity"; !named && strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, errRefused
 	}
 	f, err := strconv.ParseFloat(text, 64)

@@ -1,9 +1,9 @@
 // Package fault reports faults in mapped files to the owner of the memory, instead of ending the process.
 //
 // If a file is cut while it is mapped, or its disk fails, reading its memory is a fault. It ends the process, unless
-// the goroutine has called debug.SetPanicOnFault: then it is a panic, and who recovers from it calls Report. Goroutines
-// do not inherit that from the one that starts them, so every goroutine that may read mapped memory begins with Panics,
-// or in package parallel, which does both.
+// the goroutine has called debug.SetPanicOnFault: then it is a panic, and who recovers from it calls Report.
+// Goroutines do not inherit that from the one that starts them, so every goroutine that may read mapped memory begins
+// with Panics, or in package parallel, which does both.
 package fault
 
 import (

@@ -72,7 +72,8 @@ func TestReport(t *testing.T) {
 	lost = nil
 	forget()
 	for _, r := range []any{
-		recovered(func() { sum += other[1] }), recovered(func() { sum += memory[1] }), recovered(func() { panic("text") }),
+		recovered(func() { sum += other[1] }), recovered(func() { sum += memory[1] }),
+		recovered(func() { panic("text") }),
 		recovered(func() { panic(errors.New("other")) }), recovered(func() { sum += *(*byte)(nil) }), nil,
 	} {
 		if fault.Report(r) || lost != nil {

@@ -35,21 +35,24 @@ func TestBudget(t *testing.T) {
 	}
 	long, short := doc(t, `{"a": "`+strings.Repeat("a", 60)+`"}`), doc(t, `{"a": "x", "b": []}`)
 	pauses := 0
-	// So much that the first document has several attempts: a machine that does not run for a moment takes one of them.
+	// So much that the first document has several attempts: a machine that does not run for a moment takes one of
+	// them.
 	bounds := pcre.NewBudget(time.Second).Pausing(func() error { pauses++; return nil })
 	if ok, err := filter.Match(f.Root(), short, bounds); !ok || err != nil {
 		t.Fatalf("Match = %t, %v before the budget is used up", ok, err)
 	}
 	for _, d := range []bson.Raw{long, short} {
 		var fault *rules.Error
-		if _, err := filter.Match(f.Root(), d, bounds); !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Where != "$or.0.a.$regex" {
+		if _, err := filter.Match(f.Root(), d, bounds); !errors.As(err, &fault) ||
+			!errors.Is(err, rules.ErrWrongCall) || fault.Where != "$or.0.a.$regex" {
 			t.Fatalf("Match error = %v, want a wrong call at $or.0.a.$regex", err)
 		}
 	}
 	if pauses == 0 {
 		t.Error("never paused")
 	}
-	inExpression, err := filter.Parse([]byte(`{"$expr": {"$not": {"$regexMatch": {"input": "$a", "regex": "(\\w*)*\\1[~^]$"}}}}`), filter.Options{})
+	inExpression, err := filter.Parse(
+		[]byte(`{"$expr": {"$not": {"$regexMatch": {"input": "$a", "regex": "(\\w*)*\\1[~^]$"}}}}`), filter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

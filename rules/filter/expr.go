@@ -19,8 +19,8 @@ type ExprNode struct {
 	key  string
 }
 
-// match evaluates the expression on a whole document, because the parser allows $expr only at the top level. The error
-// is a *rules.Error: the document has a value that an operator cannot take, or needs too much work.
+// match evaluates the expression on a whole document, because the parser allows $expr only at the top level. The
+// error is a *rules.Error: the document has a value that an operator cannot take, or needs too much work.
 func (n *ExprNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	s := states.Get().(*state)
 	defer s.release()
@@ -190,8 +190,8 @@ func (f frame) all(check func(i int)) bool {
 	return true
 }
 
-// each evaluates the third argument for each element of the input, which is the first argument. It binds the element to
-// the operator's variable, and stops when take returns false.
+// each evaluates the third argument for each element of the input, which is the first argument. It binds the element
+// to the operator's variable, and stops when take returns false.
 func (f frame) each(take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
 		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set

@@ -83,7 +83,8 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 
 // targets are the types that convert makes.
 var targets = []bson.Type{
-	bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128,
+	bson.TypeBoolean, bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeInt32, bson.TypeInt64,
+	bson.TypeDouble, bson.TypeDecimal128,
 }
 
 // toString writes a date in UTC with milliseconds. It does not normalise a decimal. It returns a missing value for
@@ -151,8 +152,8 @@ func bits(t bson.Type) int {
 	return 64
 }
 
-// toNumber cuts off fractions for integers, and refuses numbers beyond the range of the type. Booleans and dates count
-// as numbers, but a date never becomes an int32. It returns a missing value for other types.
+// toNumber cuts off fractions for integers, and refuses numbers beyond the range of the type. Booleans and dates
+// count as numbers, but a date never becomes an int32. It returns a missing value for other types.
 func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
 	case v.Type == bson.TypeBoolean && raw.Truth(v):
@@ -183,7 +184,8 @@ func toNumber(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string)
 
 // dateLayouts are the accepted forms of dates in texts. A form without a zone means UTC.
 var dateLayouts = []string{
-	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04", "2006-01-02",
 }
 
 // toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the time in a timestamp or an

@@ -126,7 +126,8 @@ func (f frame) formatted(format string, t time.Time) bson.RawValue {
 
 // layouts maps the letters of a format to Go's layouts.
 var layouts = map[byte]string{
-	'%': "%", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
+	'%': "%", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January",
+	'z': "-0700",
 }
 
 const yearDigits = 4
@@ -139,7 +140,8 @@ var dateNumbers = map[byte]struct {
 	'Y': {yearDigits, time.Time.Year},
 	'G': {yearDigits, func(t time.Time) int { year, _ := t.ISOWeek(); return year }},
 	'V': {2, func(t time.Time) int { _, week := t.ISOWeek(); return week }},
-	'U': {2, func(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }}, // before the first Sunday is week 0
+	// before the first Sunday is week 0
+	'U': {2, func(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }},
 	'L': {3, func(t time.Time) int { return t.Nanosecond() / 1e6 }},
 	'w': {1, func(t time.Time) int { return int(t.Weekday()) + 1 }}, // Sunday is 1
 	'u': {1, isoWeekday},
@@ -211,8 +213,8 @@ func (f frame) weekday(i int) int {
 	return 0
 }
 
-// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is unknown.
-// Weeks begin on firstDay, from 1 for Monday to 7.
+// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is
+// unknown. Weeks begin on firstDay, from 1 for Monday to 7.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
 	const hour, day = 3600, 24 * 3600
 	_, from := start.Zone()

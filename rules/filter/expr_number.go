@@ -14,8 +14,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// decimals computes as decimal128 does: 34 digits, half to even. The conditions that its methods return are ignored: an
-// undefined result is NaN.
+// decimals computes as decimal128 does: 34 digits, half to even. The conditions that its methods return are ignored:
+// an undefined result is NaN.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
 // decimalOperation is an operation on the decimals x and y, which sets d.

@@ -12,7 +12,8 @@ import (
 
 type operator struct {
 	least, most int // how many arguments a list may have; if most is 0, only a document of names is allowed
-	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB evaluates.
+	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB
+	// evaluates.
 	names []string
 	// lazy says that eval evaluates the arguments after the first eager ones itself, if it needs them.
 	lazy  bool
@@ -60,12 +61,17 @@ var operators = map[string]*operator{
 	"$sum":      {most: unlimited, eval: func(f frame) bson.RawValue { return f.sum().value(f.state) }},
 	"$avg":      {most: unlimited, eval: evalAvg},
 
-	"$in":              {least: 2, most: 2, eval: evalIn},
-	"$size":            {least: 1, most: 1, eval: func(f frame) bson.RawValue { return intValue(int64(raw.Count(f.array(0))), bson.TypeInt32) }},
-	"$isArray":         {least: 1, most: 1, eval: func(f frame) bson.RawValue { return raw.NewBool(f.values[0].Type == bson.TypeArray) }},
-	"$arrayElemAt":     {least: 2, most: 2, nulls: 2, eval: func(f frame) bson.RawValue { return raw.At(f.array(0), f.int32("position", f.values[1])) }},
-	"$first":           {least: 1, most: 1, nulls: 1, eval: func(f frame) bson.RawValue { return raw.At(f.array(0), 0) }},
-	"$last":            {least: 1, most: 1, nulls: 1, eval: func(f frame) bson.RawValue { return raw.At(f.array(0), -1) }},
+	"$in": {least: 2, most: 2, eval: evalIn},
+	"$size": {least: 1, most: 1,
+		eval: func(f frame) bson.RawValue { return intValue(int64(raw.Count(f.array(0))), bson.TypeInt32) }},
+	"$isArray": {least: 1, most: 1,
+		eval: func(f frame) bson.RawValue { return raw.NewBool(f.values[0].Type == bson.TypeArray) }},
+	"$arrayElemAt": {least: 2, most: 2, nulls: 2,
+		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), f.int32("position", f.values[1])) }},
+	"$first": {least: 1, most: 1, nulls: 1,
+		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), 0) }},
+	"$last": {least: 1, most: 1, nulls: 1,
+		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), -1) }},
 	"$anyElementTrue":  {least: 1, most: 1, eval: elementsTrue(true)},
 	"$allElementsTrue": {least: 1, most: 1, eval: elementsTrue(false)},
 	"$setIntersection": {most: unlimited, eval: evalIntersection},
@@ -78,13 +84,19 @@ var operators = map[string]*operator{
 	"$substrCP":  {least: 3, most: 3, eval: evalSubstring},
 	"$indexOfCP": {least: 2, most: 4, nulls: 1, eval: evalIndexOf},
 
-	"$year":         {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1, eval: datePart(time.Time.Year)},
-	"$month":        {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1, eval: datePart(func(t time.Time) int { return int(t.Month()) })},
-	"$dayOfMonth":   {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1, eval: datePart(time.Time.Day)},
-	"$dateToString": {names: strings.Fields("date! format timezone onNull"), lazy: true, eager: 3, eval: evalDateToString},
-	"$dateDiff":     {names: strings.Fields("startDate! endDate! unit! timezone startOfWeek"), nulls: 3, eval: evalDateDiff},
+	"$year": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
+		eval: datePart(time.Time.Year)},
+	"$month": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
+		eval: datePart(func(t time.Time) int { return int(t.Month()) })},
+	"$dayOfMonth": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
+		eval: datePart(time.Time.Day)},
+	"$dateToString": {names: strings.Fields("date! format timezone onNull"), lazy: true, eager: 3,
+		eval: evalDateToString},
+	"$dateDiff": {names: strings.Fields("startDate! endDate! unit! timezone startOfWeek"), nulls: 3,
+		eval: evalDateDiff},
 
-	"$convert":    {names: strings.Fields("input! to! onError onNull -format -base -byteOrder"), lazy: true, eager: 2, eval: evalConvert},
+	"$convert": {names: strings.Fields("input! to! onError onNull -format -base -byteOrder"), lazy: true, eager: 2,
+		eval: evalConvert},
 	"$toBool":     {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeBoolean)},
 	"$toInt":      {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeInt32)},
 	"$toLong":     {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeInt64)},
@@ -97,8 +109,10 @@ var operators = map[string]*operator{
 
 // The operators with a syntax of their own, see exprParser.call.
 var (
-	mapOperator        = &operator{names: strings.Fields("input! as in! -arrayIndexAs"), lazy: true, eager: 1, nulls: 1, eval: evalMap}
-	filterOperator     = &operator{names: strings.Fields("input! as cond! limit -arrayIndexAs"), lazy: true, eager: 1, nulls: 1, eval: evalFilter}
+	mapOperator = &operator{names: strings.Fields("input! as in! -arrayIndexAs"), lazy: true, eager: 1,
+		nulls: 1, eval: evalMap}
+	filterOperator = &operator{names: strings.Fields("input! as cond! limit -arrayIndexAs"), lazy: true, eager: 1,
+		nulls: 1, eval: evalFilter}
 	switchOperator     = &operator{names: strings.Fields("branches! default"), lazy: true, eval: evalSwitch}
 	branchOperator     = &operator{names: strings.Fields("case! then!")}
 	regexMatchOperator = &operator{names: strings.Fields("input! regex! options"), eval: evalRegexMatch}

@@ -27,7 +27,8 @@ func TestExpressions(t *testing.T) {
 		if len(columns) != 3 {
 			t.Fatalf("not three columns: %s", line)
 		}
-		t.Run(line, func(t *testing.T) { checkExpression(t, columns[0], strings.TrimPrefix(columns[1], "-"), columns[2]) })
+		t.Run(line,
+			func(t *testing.T) { checkExpression(t, columns[0], strings.TrimPrefix(columns[1], "-"), columns[2]) })
 	}
 }
 
@@ -41,7 +42,8 @@ func checkExpression(t *testing.T, expression, document, want string) {
 		if !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("error = %v, want a *rules.Error of kind ErrWrongCall", err)
 		}
-		if fault.Param != "json" || !strings.HasPrefix(fault.Where, "$expr.$eq.0.") || !strings.Contains(fault.Reason, reason) {
+		if fault.Param != "json" || !strings.HasPrefix(fault.Where, "$expr.$eq.0.") ||
+			!strings.Contains(fault.Reason, reason) {
 			t.Errorf("error = %q, want %q below $expr.$eq.0", fault, reason)
 		}
 		return
@@ -53,7 +55,8 @@ func checkExpression(t *testing.T, expression, document, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alias := map[string]string{"32-bit integer": "int", "64-bit integer": "long", "128-bit decimal": "decimal", "embedded document": "object", "boolean": "bool", "UTC datetime": "date", "objectID": "objectId"}
+	alias := map[string]string{"32-bit integer": "int", "64-bit integer": "long", "128-bit decimal": "decimal",
+		"embedded document": "object", "boolean": "bool", "UTC datetime": "date", "objectID": "objectId"}
 	typ := value.Type.String()
 	if short, ok := alias[typ]; ok {
 		typ = short
@@ -94,7 +97,8 @@ func TestNow(t *testing.T) {
 		`{"$expr": {"$lt": ["$a", {"$dateTrunc": {"date": "$$NOW", "unit": "day"}}]}}`,
 		`{"$text": {"$search": "x"}, "$expr": {"$lt": ["$a", "$$NOW"]}}`,
 	} {
-		first, same, later := read(query, at), read(query, at.Add(999*time.Millisecond)), read(query, at.Add(time.Second))
+		first, same, later := read(query, at), read(query, at.Add(999*time.Millisecond)), read(query,
+			at.Add(time.Second))
 		if first.Key() != same.Key() || first.Key() == later.Key() {
 			t.Errorf("%s: keys %q, %q within the second, %q after it", query, first.Key(), same.Key(), later.Key())
 		}
@@ -104,7 +108,8 @@ func TestNow(t *testing.T) {
 		}
 	}
 	f := read(`{"$expr": {"$lt": ["$a", "$$NOW"]}}`, at.Add(time.Millisecond))
-	for document, want := range map[string]bool{`{"a": {"$date": "2024-05-31T11:59:59.999Z"}}`: true, `{"a": {"$date": "2024-05-31T12:00:00Z"}}`: false} {
+	for document, want := range map[string]bool{`{"a": {"$date": "2024-05-31T11:59:59.999Z"}}`: true,
+		`{"a": {"$date": "2024-05-31T12:00:00Z"}}`: false} {
 		if got := match(t, f, doc(t, document)); got != want {
 			t.Errorf("%s: %v, want %v", document, got, want)
 		}
@@ -121,7 +126,8 @@ func TestExpressionIsBounded(t *testing.T) {
 		"three loops":  `{"$map": {"input": "$a", "as": "x", "in": {"$map": {"input": "$a", "as": "y", "in": {"$map": {"input": "$a", "in": 1}}}}}}`,
 		"paths inside": `{"$filter": {"input": "$a", "cond": {"$in": [1, "$a.b"]}}}`,
 		"decimals":     `{"$map": {"input": "$a", "in": {"$mod": [{"$add": ["$$this.b", {"$numberDecimal": "9E+6144"}]}, {"$numberDecimal": "7E-6176"}]}}}`,
-		"doubling": strings.Repeat(`{"$map": {"input": [1, 2], "as": "x", "in": `, 9) + `{"$concat": ["$t", "$t", "$t", "$t"]}` +
+		"doubling": strings.Repeat(`{"$map": {"input": [1, 2], "as": "x", "in": `, 9) +
+			`{"$concat": ["$t", "$t", "$t", "$t"]}` +
 			strings.Repeat(`}}`, 9),
 	} {
 		_, err := evaluate(t, `{"$expr": `+query+`}`, `{"a": `+many+`, "t": "`+strings.Repeat("x", 100_000)+`"}`)
@@ -130,7 +136,8 @@ func TestExpressionIsBounded(t *testing.T) {
 			t.Errorf("%s: error = %v", name, err)
 		}
 	}
-	if ok, err := evaluate(t, `{"$expr": {"$map": {"input": "$a", "in": {"$add": ["$$this.b", 1]}}}}`, `{"a": `+many+`}`); !ok || err != nil {
+	if ok, err := evaluate(t, `{"$expr": {"$map": {"input": "$a", "in": {"$add": ["$$this.b", 1]}}}}`,
+		`{"a": `+many+`}`); !ok || err != nil {
 		t.Errorf("one loop over 3,000 elements: %v", err)
 	}
 }

@@ -85,7 +85,8 @@ func evalIndexOf(f frame) bson.RawValue {
 	if i := strings.Index(s[start:], token); i >= 0 {
 		at = from + utf8.RuneCountInString(s[start:start+i])
 	}
-	if at >= to && (s != "" || at > 0) { // a match must begin within the bounds; an empty string occurs in an empty one
+	if at >= to && (s != "" || at > 0) {
+		// a match must begin within the bounds; an empty string occurs in an empty one
 		at = -1
 	}
 	return intValue(int64(at), bson.TypeInt32)

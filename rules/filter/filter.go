@@ -76,8 +76,8 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 // setRoot computes the key once, since every request needs it.
 func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKey(nil)) }
 
-// Until returns the time from which the same filter text may match other documents because of the clock, as with $$NOW.
-// The zero time means never.
+// Until returns the time from which the same filter text may match other documents because of the clock, as with
+// $$NOW. The zero time means never.
 func (f *Filter) Until() time.Time { return f.until }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error of kind rules.ErrWrongCall: an
@@ -87,8 +87,8 @@ func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, n
 // Backtracks reports whether the filter has backtracking expressions.
 func (f *Filter) Backtracks() bool { return f.backtracks }
 
-// As returns the filter with a name for the place that its conditions come from, such as a parameter. Filters that it is
-// joined to keep the name; names given before stay.
+// As returns the filter with a name for the place that its conditions come from, such as a parameter. Filters that it
+// is joined to keep the name; names given before stay.
 func (f *Filter) As(name string) *Filter {
 	named := *f
 	named.origins = slices.Clip(f.origins)
@@ -129,8 +129,8 @@ func (f *Filter) Key() string { return f.key }
 // KeyOf returns the canonical text of one condition, as Key does for a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
 
-// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too: an $expr, or what
-// memory does not evaluate.
+// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too: an $expr, or
+// what memory does not evaluate.
 func Paths(n Node) (paths []string, all bool) {
 	all = true
 	var add func(n Node, before string)
@@ -171,11 +171,11 @@ type Options struct {
 	// Foreign accepts filters that memory does not evaluate, as a ForeignNode, into which HexIDs does not reach;
 	// otherwise they are refused with ErrNotInMemory.
 	Foreign bool
-	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a boolean
-	// or null, that value, too.
+	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a
+	// boolean or null, that value, too.
 	Texts bool
-	// Refusal returns why a filter may not name a path, or "" if it may. The parts of a path may be positions in arrays
-	// and lists. If nil, a filter may name every path.
+	// Refusal returns why a filter may not name a path, or "" if it may. The parts of a path may be positions in
+	// arrays and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
 	Now     time.Time // value of $$NOW, in whole seconds; if zero, the current time
 	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range compares with "_id" also

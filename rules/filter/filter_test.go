@@ -22,19 +22,26 @@ func TestParseLimits(t *testing.T) {
 		"long":             {`{"a": "` + strings.Repeat("x", 32768) + `"}`, filter.Options{}, "32768"},
 		"as long as given": {`{"a": 12}`, filter.Options{MaxBytes: 9}, ""},
 		"longer":           {`{"a": 123}`, filter.Options{MaxBytes: 9}, "9"},
-		"deep value":       {`{"a": ` + strings.Repeat(`[`, 70) + strings.Repeat(`]`, 70) + `}`, filter.Options{}, "deeper than 64"},
-		"deep operators":   {strings.Repeat(`{"$and":[`, 40) + `{}` + strings.Repeat(`]}`, 40), filter.Options{}, "deeper than 64"},
+		"deep value": {`{"a": ` + strings.Repeat(`[`, 70) + strings.Repeat(`]`, 70) + `}`, filter.Options{},
+			"deeper than 64"},
+		"deep operators": {strings.Repeat(`{"$and":[`, 40) + `{}` + strings.Repeat(`]}`, 40), filter.Options{},
+			"deeper than 64"},
 		"as deep as given": {`{"$and": [{"a": 1}]}`, filter.Options{MaxDepth: 3}, ""},
 		"deeper":           {`{"$and": [{"a": [1]}]}`, filter.Options{MaxDepth: 3}, "deeper than 3"},
-		"many conditions":  {`{"$or": [` + many(600, `{"a": 1}`) + `]}`, filter.Options{MaxNodes: 1000}, "more than 1000 conditions"},
-		"many values":      {`{"a": {"$in": [` + many(10001, "1") + `]}}`, filter.Options{MaxNodes: 1000}, "more than 10000 values"},
-		"values enough":    {`{"a": {"$in": [` + many(10000, "1") + `]}}`, filter.Options{MaxNodes: 1000}, ""},
-		"long expression":  {`{"a": {"$regex": "` + strings.Repeat("x", 4097) + `"}}`, filter.Options{}, "longer than 4096 bytes"},
-		"own parameter":    {`{"a": {"$foo": 1}}`, filter.Options{Param: "filter"}, "filter: a.$foo: unknown operator"},
-		"no JSON":          {`{"a": `, filter.Options{}, "json: offset"},
-		"no object":        {`[1]`, filter.Options{}, "json: offset 0"},
-		"long path":        {`{"` + strings.Repeat("a.", 200) + `a": 1}`, filter.Options{}, "more than 200 parts"},
-		"wide classes":     {`{"a": {"$regex": "` + strings.Repeat(`\\pL`, 333) + `"}}`, filter.Options{}, "too large"},
+		"many conditions": {`{"$or": [` + many(600, `{"a": 1}`) + `]}`, filter.Options{MaxNodes: 1000},
+			"more than 1000 conditions"},
+		"many values": {`{"a": {"$in": [` + many(10001, "1") + `]}}`, filter.Options{MaxNodes: 1000},
+			"more than 10000 values"},
+		"values enough": {`{"a": {"$in": [` + many(10000, "1") + `]}}`, filter.Options{MaxNodes: 1000}, ""},
+		"long expression": {`{"a": {"$regex": "` + strings.Repeat("x", 4097) + `"}}`, filter.Options{},
+			"longer than 4096 bytes"},
+		"own parameter": {`{"a": {"$foo": 1}}`, filter.Options{Param: "filter"},
+			"filter: a.$foo: unknown operator"},
+		"no JSON":   {`{"a": `, filter.Options{}, "json: offset"},
+		"no object": {`[1]`, filter.Options{}, "json: offset 0"},
+		"long path": {`{"` + strings.Repeat("a.", 200) + `a": 1}`, filter.Options{}, "more than 200 parts"},
+		"wide classes": {`{"a": {"$regex": "` + strings.Repeat(`\\pL`, 333) + `"}}`, filter.Options{},
+			"too large"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +60,8 @@ func TestParseLimits(t *testing.T) {
 }
 
 func TestFromBSONRefusesMalformedDocuments(t *testing.T) {
-	whole := doc(t, `{"a": {"$in": [1, "text", {"b": 2}]}, "c": {"$regularExpression": {"pattern": "x", "options": "i"}}}`)
+	whole := doc(t,
+		`{"a": {"$in": [1, "text", {"b": 2}]}, "c": {"$regularExpression": {"pattern": "x", "options": "i"}}}`)
 	if _, err := filter.FromBSON(whole, filter.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +74,8 @@ func TestFromBSONRefusesMalformedDocuments(t *testing.T) {
 
 func TestHexIDs(t *testing.T) {
 	const hex = "5f0000000000000000000001"
-	oid, text := doc(t, `{"_id": {"$oid": "`+hex+`"}, "x": {"_id": {"$oid": "`+hex+`"}}}`), doc(t, `{"_id": "`+hex+`"}`)
+	oid, text := doc(t, `{"_id": {"$oid": "`+hex+`"}, "x": {"_id": {"$oid": "`+hex+`"}}}`), doc(t,
+		`{"_id": "`+hex+`"}`)
 	other := doc(t, `{"_id": 1, "x": [{"_id": {"$oid": "`+hex+`"}}], "user": {"$oid": "`+hex+`"}}`)
 	tests := []struct {
 		query            string
@@ -153,7 +162,8 @@ func TestMatchMalformed(t *testing.T) {
 			t.Fatalf("cut to %d bytes, the value is still seen", n)
 		}
 	}
-	for _, d := range []bson.Raw{nil, {}, {5, 0, 0, 0, 0}, {255, 255, 255, 255, 0}, {0, 0, 0, 0, 0}, {5, 0, 0, 128, 0}} {
+	for _, d := range []bson.Raw{nil, {}, {5, 0, 0, 0, 0}, {255, 255, 255, 255, 0}, {0, 0, 0, 0, 0},
+		{5, 0, 0, 128, 0}} {
 		if !match(t, f, d) {
 			t.Errorf("%v does not match", d)
 		}

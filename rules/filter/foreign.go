@@ -45,7 +45,8 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 }
 
 // queryOnly are operators of queries that expressions do not have, in addition to $bits….
-var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment"}
+var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text",
+	"$where", "$jsonSchema", "$comment"}
 
 // scan looks for JavaScript and for values that depend on the time, at any depth of an operand.
 func (p *exprParser) scan(name string, v bson.RawValue) {
@@ -57,7 +58,8 @@ func (p *exprParser) scan(name string, v bson.RawValue) {
 	}
 	switch v.Type {
 	case bson.TypeString:
-		p.filter.timed = p.filter.timed || strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
+		p.filter.timed = p.filter.timed || strings.HasPrefix(raw.Text(v), "$$NOW") ||
+			strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		for e := range raw.All(v.Value) {
 			p.scan(string(e.Key), e.Value())

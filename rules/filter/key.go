@@ -74,7 +74,8 @@ func (re *Regex) appendKey(dst []byte) []byte {
 	return append(append(dst, '/'), re.Options()...)
 }
 
-// appendValue appends a text that is equal for values that compare equal. exact distinguishes number types, for $expr.
+// appendValue appends a text that is equal for values that compare equal. exact distinguishes number types, for
+// $expr.
 func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	if !exact && raw.IsNumber(v.Type) {
 		n := raw.NumberOf(v)

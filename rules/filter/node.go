@@ -13,8 +13,9 @@ import (
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem, *ExprNode or
 // *ForeignNode. Nodes are read-only.
 type Node interface {
-	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of any
-	// type does. The error says why it could not decide, for example because a regular expression ran out of time.
+	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of
+	// any type does. The error says why it could not decide, for example because a regular expression ran out of
+	// time.
 	match(v bson.RawValue, b *pcre.Budget) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
@@ -25,8 +26,8 @@ func Match(n Node, doc bson.Raw, b *pcre.Budget) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
 
-// AndNode holds if all its nodes hold; without nodes it matches everything. Its nodes, like those of an OrNode, are in
-// the order of evaluation, which stops at the node that decides.
+// AndNode holds if all its nodes hold; without nodes it matches everything. Its nodes, like those of an OrNode, are
+// in the order of evaluation, which stops at the node that decides.
 type AndNode struct{ Nodes []Node }
 
 // OrNode holds if one of its nodes holds; without nodes it matches nothing.
@@ -161,9 +162,9 @@ func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	return by(cheapFirst(flat))
 }
 
-// cheapFirst sorts independent conditions: first those that an index answers, then their combinations, then those that
-// are matched with each document. All evaluators use this order and stop at the condition that decides a document, so
-// they meet the same errors.
+// cheapFirst sorts independent conditions: first those that an index answers, then their combinations, then those
+// that are matched with each document. All evaluators use this order and stop at the condition that decides a
+// document, so they meet the same errors.
 func cheapFirst(nodes []Node) []Node {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
 	return nodes

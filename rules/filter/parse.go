@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// document parses conditions on a document's fields, joined by $and. Some operators are only allowed at the top level,
-// which top reports. A nil node means no restriction.
+// document parses conditions on a document's fields, joined by $and. Some operators are only allowed at the top
+// level, which top reports. A nil node means no restriction.
 func (p *parser) document(doc bson.Raw, top bool) Node {
 	var nodes []Node
 	p.each(doc, func(name string, v bson.RawValue) {
@@ -100,8 +100,8 @@ func (p *parser) fieldPath() string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(p.at), operator), ".")
 }
 
-// isOperatorDocument reports whether a value is a document of operators, by its first key. Database references ({$ref,
-// $id, $db}) are values; if incomplete is true, one of the three keys is enough.
+// isOperatorDocument reports whether a value is a document of operators, by its first key. Database references
+// ({$ref, $id, $db}) are values; if incomplete is true, one of the three keys is enough.
 func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	if !strings.HasPrefix(firstKey(v), "$") {
 		return false

@@ -69,8 +69,8 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but the
-// value has no fields.
+// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but
+// the value has no fields.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":
@@ -149,7 +149,8 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 }
 
 func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
-	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
+	return &call{op: op, name: name, args: args,
+		place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }
 
 // arguments parses the arguments of an operator: a list, or a document of names.
@@ -253,7 +254,8 @@ func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	case letters.Type != bson.TypeString && !raw.IsNone(letters):
 		p.filter.fail("$regexMatch takes a string as options")
 	case !raw.IsNone(bson.RawValue(regex)):
-		c.regex = p.filter.regex(bson.RawValue(regex), raw.Text(letters), "", "$regexMatch takes a string or a regular expression as regex")
+		c.regex = p.filter.regex(bson.RawValue(regex), raw.Text(letters), "",
+			"$regexMatch takes a string or a regular expression as regex")
 	}
 	return p.fold(c, c.args)
 }

@@ -44,7 +44,8 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 		return p.all(path, v)
 	case "$elemMatch":
 		return p.elemMatch(path, v)
-	case "$near", "$nearSphere", "$geoWithin", "$within", "$geoIntersects", "$geoNear", "$maxDistance", "$minDistance":
+	case "$near", "$nearSphere", "$geoWithin", "$within", "$geoIntersects", "$geoNear", "$maxDistance",
+		"$minDistance":
 		p.notInMemory(name)
 		return nil
 	case "$type":

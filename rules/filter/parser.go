@@ -72,8 +72,8 @@ func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
 	}
 }
 
-// regex compiles a regular expression that is a string or a regular expression value. sigil is the prefix of the names
-// of the pattern and its options, and refusal the reason for refusing other values.
+// regex compiles a regular expression that is a string or a regular expression value. sigil is the prefix of the
+// names of the pattern and its options, and refusal the reason for refusing other values.
 func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
 		p.fail("%s", refusal)
@@ -107,7 +107,9 @@ func (p *parser) compile(pattern, options string) *Regex {
 	re := &Regex{Regexp: compiled, Pattern: pattern}
 	if re.Backtracks() {
 		p.backtracks = true
-		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", pcre.DefaultBudget)
+		re.late = p.wrongf(
+			"the regular expression needs too much backtracking: %s is the limit for all records and expressions",
+			pcre.DefaultBudget)
 	}
 	return re
 }

@@ -115,7 +115,8 @@ func TestKey(t *testing.T) {
 			t.Fatalf("keys differ between two parses: %s", x)
 		}
 		joined := filter.And(fx, fy).Key()
-		for _, other := range []string{filter.And(fy, fx).Key(), filter.And(fx, fy, fx).Key(), parse(t, query(t, list("$and", y, x))).Key()} {
+		for _, other := range []string{filter.And(fy, fx).Key(), filter.And(fx, fy, fx).Key(),
+			parse(t, query(t, list("$and", y, x))).Key()} {
 			if other != joined {
 				t.Fatalf("keys of a conjunction differ:\n%s\n%s", joined, other)
 			}
@@ -129,19 +130,25 @@ func TestKey(t *testing.T) {
 func TestKeySpelling(t *testing.T) {
 	same := [][]string{
 		{`{}`, ` { } `, `{"$and": [{}]}`, `{"$comment": "x"}`},
-		{`{"a": 1}`, `{"a": {"$eq": 1}}`, `{"a": 1.0}`, `{"a": {"$numberLong": "1"}}`, `{"$and": [{"a": 1}]}`, `{"a": {"$in": [1]}}`, `{"a": {"$numberDecimal": "1.0"}}`, `{"a": {"$all": [1]}}`},
+		{`{"a": 1}`, `{"a": {"$eq": 1}}`, `{"a": 1.0}`, `{"a": {"$numberLong": "1"}}`, `{"$and": [{"a": 1}]}`,
+			`{"a": {"$in": [1]}}`, `{"a": {"$numberDecimal": "1.0"}}`, `{"a": {"$all": [1]}}`},
 		{`{"a": 1, "b": 2}`, `{"b": 2, "a": 1}`, `{"$and": [{"b": 2}, {"a": 1}]}`},
-		{`{"a": {"$gt": 1, "$lt": 5}}`, `{"a": {"$lt": 5, "$gt": 1}}`, `{"$and": [{"a": {"$gt": 1}}, {"a": {"$lt": 5}}]}`},
+		{`{"a": {"$gt": 1, "$lt": 5}}`, `{"a": {"$lt": 5, "$gt": 1}}`,
+			`{"$and": [{"a": {"$gt": 1}}, {"a": {"$lt": 5}}]}`},
 		{`{"a": {"$in": [2, 1, 1]}}`, `{"a": {"$in": [1, 2.0]}}`},
 		{`{"$nor": [{"a": 1}]}`, `{"a": {"$ne": 1}}`, `{"a": {"$not": {"$eq": 1}}}`},
-		{`{"$or": [{"a": 1}, {"b": 1}]}`, `{"$or": [{"b": 1}, {"a": 1}]}`, `{"$or": [{"b": 1}, {"$or": [{"a": 1}]}]}`},
-		{`{"a": {"$regex": "x", "$options": "mi"}}`, `{"a": {"$regularExpression": {"pattern": "x", "options": "im"}}}`},
+		{`{"$or": [{"a": 1}, {"b": 1}]}`, `{"$or": [{"b": 1}, {"a": 1}]}`,
+			`{"$or": [{"b": 1}, {"$or": [{"a": 1}]}]}`},
+		{`{"a": {"$regex": "x", "$options": "mi"}}`,
+			`{"a": {"$regularExpression": {"pattern": "x", "options": "im"}}}`},
 		{`{"a": {"$type": "number"}}`, `{"a": {"$type": ["int", "long", "double", "decimal"]}}`},
 		{`{"a": {"$bitsAllSet": 5}}`, `{"a": {"$bitsAllSet": [2, 0]}}`},
 		{`{"a": "1"}`}, {`{"a": [1]}`}, {`{"a": {"0": 1}}`}, {`{"a": null}`}, {`{"a": "null"}`}, {`{"a": true}`},
-		{`{"a.b": 1}`}, {`{"a": {"b": 1}}`}, {`{"a": {"$elemMatch": {"$gt": 1}}}`}, {`{"a": {"$elemMatch": {"b": 1}}}`},
+		{`{"a.b": 1}`}, {`{"a": {"b": 1}}`}, {`{"a": {"$elemMatch": {"$gt": 1}}}`},
+		{`{"a": {"$elemMatch": {"b": 1}}}`},
 		{`{"a": {"x": 1, "y": 2}}`}, {`{"a": {"y": 2, "x": 1}}`}, {`{"a": 0.5}`}, {`{"a": {"$exists": true}}`},
-		{`{"$expr": {"$eq": ["$a", 1]}}`}, {`{"$expr": {"$eq": ["$a", 1.0]}}`}, {`{"a": {"$size": 1}}`}, {`{"a": {"$mod": [1, 0]}}`},
+		{`{"$expr": {"$eq": ["$a", 1]}}`}, {`{"$expr": {"$eq": ["$a", 1.0]}}`}, {`{"a": {"$size": 1}}`},
+		{`{"a": {"$mod": [1, 0]}}`},
 	}
 	owner := map[string]int{}
 	for i, group := range same {

@@ -103,7 +103,8 @@ func (w queryWriter) not(n Node) (bson.D, bool) {
 
 func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
 
-// leaf returns a condition on a path. If a part of the path could be a position in an array, only the matcher decides.
+// leaf returns a condition on a path. If a part of the path could be a position in an array, only the matcher
+// decides.
 func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	if n.Path.Len() == 0 || n.Path.Name(0) == w.hidden || numeric(n.Path) {
 		return nil, false
@@ -118,7 +119,8 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 		}
 		return on(t.Op.String(), t.Value), true
 	case *In:
-		if len(t.Regexes) > 0 || len(t.Values) > maxIn || slices.ContainsFunc(t.Values, func(v bson.RawValue) bool { return !plain(v) }) {
+		if len(t.Regexes) > 0 || len(t.Values) > maxIn ||
+			slices.ContainsFunc(t.Values, func(v bson.RawValue) bool { return !plain(v) }) {
 			return nil, false
 		}
 		return on("$in", append([]bson.RawValue{}, t.Values...)), true
@@ -142,7 +144,8 @@ const maxIn = 50_000
 // plain reports whether a value has a type that all databases compare alike.
 func plain(v bson.RawValue) bool {
 	switch v.Type {
-	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime, bson.TypeNull:
+	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime,
+		bson.TypeNull:
 		return true
 	case bson.TypeDouble:
 		return !raw.IsNaN(v)
@@ -157,7 +160,8 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
 	}
 	literal, folded := re.Literal()
-	if re.OnlyLiteral() && literal != "" && longestASCII(re.Pattern) == re.Pattern && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options() == "" || re.Options() == "i") {
+	if re.OnlyLiteral() && literal != "" && longestASCII(re.Pattern) == re.Pattern &&
+		regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options() == "" || re.Options() == "i") {
 		return condition(re.Pattern, re.Options()), true
 	}
 	options := ""

@@ -46,9 +46,11 @@ func TestQueryText(t *testing.T) {
 		exact         bool
 	}{
 		{`{}`, `{}`, true},
-		{`{"type":"publication","year":{"$gte":2000}}`, `{"$and": [{"type": {"$eq": "publication"}},{"year": {"$gte": {"$numberInt":"2000"}}}]}`, true},
+		{`{"type":"publication","year":{"$gte":2000}}`,
+			`{"$and": [{"type": {"$eq": "publication"}},{"year": {"$gte": {"$numberInt":"2000"}}}]}`, true},
 		{`{"title":{"$regex":"soil","$options":"i"}}`, `{"title": {"$regex": "soil","$options": "i"}}`, true},
-		{`{"title":{"$regex":"^Küchen?","$options":"i"}}`, `{"$or": [{"title": {"$regex": "che","$options": "i"}},{"title": {"$type": "regex"}}]}`, false},
+		{`{"title":{"$regex":"^Küchen?","$options":"i"}}`,
+			`{"$or": [{"title": {"$regex": "che","$options": "i"}},{"title": {"$type": "regex"}}]}`, false},
 		{`{"title":{"$not":{"$regex":"a.b"}}}`, `{}`, false},
 		{`{"$or":[{"a":1},{"b":{"$mod":[2,1]}}]}`, `{}`, false},
 		{`{"$nor":[{"a":1}]}`, `{"$nor": [{"a": {"$eq": {"$numberInt":"1"}}}]}`, true},

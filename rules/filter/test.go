@@ -9,10 +9,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits. Tests are
-// read-only.
+// Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists, *Type, *Mod, *Size or *Bits. Tests
+// are read-only.
 type Test interface {
-	// Match reports whether a value passes, within the budget for backtracking. The error says why it could not decide.
+	// Match reports whether a value passes, within the budget for backtracking. The error says why it could not
+	// decide.
 	Match(v raw.Value, b *pcre.Budget) (bool, error)
 }
 

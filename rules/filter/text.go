@@ -85,8 +85,8 @@ func valueText(v bson.RawValue) string {
 	return text
 }
 
-// Values returns the path that a condition tests, or "" if it has no single one, and the first values of a document there,
-// as Extended JSON; long ones are cut.
+// Values returns the path that a condition tests, or "" if it has no single one, and the first values of a document
+// there, as Extended JSON; long ones are cut.
 func Values(n Node, doc bson.Raw) (path string, values []string) {
 	const most = 10
 	at := raw.Path{}

@@ -45,7 +45,8 @@ func (p *parser) readings(v bson.RawValue) []bson.RawValue {
 
 // textual are the operators whose operands may have texts with two meanings, or are texts.
 var textual = []string{
-	"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$not", "$elemMatch", "$and", "$or", "$nor", "$regex", "$options", "$exists",
+	"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$not", "$elemMatch", "$and", "$or", "$nor",
+	"$regex", "$options", "$exists",
 }
 
 // operandOf returns the operand of an operator. It converts texts, except for the textual operators.
@@ -79,8 +80,8 @@ func convertTexts(v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// readJSON converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and "1."
-// are not JSON numbers and so stay identifiers, and so do numbers that exceed a double.
+// readJSON converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and
+// "1." are not JSON numbers and so stay identifiers, and so do numbers that exceed a double.
 func readJSON(v bson.RawValue) bson.RawValue {
 	text := raw.Text(v)
 	var read any

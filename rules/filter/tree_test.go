@@ -123,7 +123,8 @@ func TestForeign(t *testing.T) {
 			}
 			f := read(t, tt.query, filter.Options{Foreign: true})
 			node, ok := f.Root().(*filter.ForeignNode)
-			if !ok || string(node.Doc) != string(doc(t, tt.query)) || !strings.Contains(node.Refusal.Reason, tt.refused) {
+			if !ok || string(node.Doc) != string(doc(t, tt.query)) ||
+				!strings.Contains(node.Refusal.Reason, tt.refused) {
 				t.Fatalf("root = %#v, want a ForeignNode with the filter that refuses %s", f.Root(), tt.refused)
 			}
 			if ok, err := f.Match(doc(t, `{"a": 1}`)); ok || !errors.Is(err, filter.ErrNotInMemory) {
@@ -148,8 +149,10 @@ func TestBounds(t *testing.T) {
 	bounds := pcre.NewBudget(time.Second)
 	for _, query := range []string{
 		`{"a": {"$regex": "(?=x)x"}}`, `{"$or": [{"a": {"$not": {"$regex": "(?=y)y"}}}, {"b": 1}]}`,
-		`{"a": {"$in": [1, {"$regularExpression": {"pattern": "(?=x)", "options": "i"}}]}}`, `{"b": {"$elemMatch": {"c": {"$regex": "(?=x)"}}}}`,
-		`{"b": {"$elemMatch": {"$regex": "(?=x)"}}}`, `{"$expr": {"$regexMatch": {"input": "$a", "regex": "(?=x)x"}}}`,
+		`{"a": {"$in": [1, {"$regularExpression": {"pattern": "(?=x)", "options": "i"}}]}}`,
+		`{"b": {"$elemMatch": {"c": {"$regex": "(?=x)"}}}}`,
+		`{"b": {"$elemMatch": {"$regex": "(?=x)"}}}`,
+		`{"$expr": {"$regexMatch": {"input": "$a", "regex": "(?=x)x"}}}`,
 	} {
 		f := read(t, query, filter.Options{})
 		if !f.Backtracks() {
@@ -167,7 +170,8 @@ func TestBounds(t *testing.T) {
 // TestMatchNode: a node of the tree matches like a filter.
 func TestMatchNode(t *testing.T) {
 	f := read(t, `{"$or": [{"a": 1}, {"b": {"$elemMatch": {"$gt": 1, "$lt": 5}}}]}`, filter.Options{})
-	for d, want := range map[string]bool{`{"a": 1}`: true, `{"b": [0, 3]}`: true, `{"b": [0, 6]}`: false, `{"b": 3}`: false} {
+	for d, want := range map[string]bool{`{"a": 1}`: true, `{"b": [0, 3]}`: true, `{"b": [0, 6]}`: false,
+		`{"b": 3}`: false} {
 		got, err := filter.Match(f.Root(), doc(t, d), nil)
 		if got != want || err != nil {
 			t.Errorf("Match(%s) = %t, %v, want %t", d, got, err, want)
@@ -203,24 +207,33 @@ func TestFirstFault(t *testing.T) {
 func TestExpressionFaults(t *testing.T) {
 	tests := []struct{ expression, document, want string }{
 		{`{"$add": ["$a", 1]}`, `{"a": "x"}`, "$expr.$add: $add takes numbers and dates, not string"},
-		{`{"$and": [{"$gt": [{"$size": "$a"}, 0]}, true]}`, `{"a": 5}`, "$expr.$and.0.$gt.0.$size: $size takes an array, not int"},
-		{`{"$map": {"input": "$a", "in": {"$toInt": "$$this"}}}`, `{"a": [1, "x"]}`, "$expr.$map.in.$toInt: $toInt cannot read a text as a whole number"},
-		{`{"$cond": ["$b", {"$year": "$a"}, 1]}`, `{"a": "x", "b": true}`, "$expr.$cond.1.$year: $year takes a date, not string"},
-		{`{"$concat": ["$a", {"$toUpper": ["$b"]}]}`, `{"a": 1, "b": []}`, "$expr.$concat.1.$toUpper: $toUpper takes a string, number or date, not array"},
+		{`{"$and": [{"$gt": [{"$size": "$a"}, 0]}, true]}`, `{"a": 5}`,
+			"$expr.$and.0.$gt.0.$size: $size takes an array, not int"},
+		{`{"$map": {"input": "$a", "in": {"$toInt": "$$this"}}}`, `{"a": [1, "x"]}`,
+			"$expr.$map.in.$toInt: $toInt cannot read a text as a whole number"},
+		{`{"$cond": ["$b", {"$year": "$a"}, 1]}`, `{"a": "x", "b": true}`,
+			"$expr.$cond.1.$year: $year takes a date, not string"},
+		{`{"$concat": ["$a", {"$toUpper": ["$b"]}]}`, `{"a": 1, "b": []}`,
+			"$expr.$concat.1.$toUpper: $toUpper takes a string, number or date, not array"},
 		{`[1, {"x": {"$abs": "$a"}}]`, `{"a": true}`, "$expr.1.x.$abs: $abs takes numbers, not bool"},
 		{`{"$ifNull": ["$z", {"$mod": ["$a", 0]}]}`, `{"a": 1}`, "$expr.$ifNull.1.$mod: $mod cannot divide by zero"},
-		{`{"$year": {"date": "$a", "timezone": "$b"}}`, `{"a": {"$date": "2024-01-01"}, "b": "Nowhere"}`, `$expr.$year: $year knows no time zone "Nowhere"`},
-		{`{"$dateDiff": {"startDate": "$a", "endDate": "$a", "unit": "$b"}}`, `{"a": {"$date": "2024-01-01"}, "b": "era"}`, `$expr.$dateDiff: $dateDiff knows no unit "era"`},
-		{`{"$switch": {"branches": [{"case": "$z", "then": 1}]}}`, `{"a": 1}`, "$expr.$switch: $switch found no branch"},
+		{`{"$year": {"date": "$a", "timezone": "$b"}}`, `{"a": {"$date": "2024-01-01"}, "b": "Nowhere"}`,
+			`$expr.$year: $year knows no time zone "Nowhere"`},
+		{`{"$dateDiff": {"startDate": "$a", "endDate": "$a", "unit": "$b"}}`,
+			`{"a": {"$date": "2024-01-01"}, "b": "era"}`, `$expr.$dateDiff: $dateDiff knows no unit "era"`},
+		{`{"$switch": {"branches": [{"case": "$z", "then": 1}]}}`, `{"a": 1}`,
+			"$expr.$switch: $switch found no branch"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.expression, func(t *testing.T) {
 			f := read(t, `{"$expr": `+tt.expression+`}`, filter.Options{})
 			_, err := f.Match(doc(t, tt.document))
-			if err == nil || !errors.Is(err, rules.ErrWrongCall) || !strings.HasPrefix(err.Error(), "json: "+tt.want) {
+			if err == nil || !errors.Is(err, rules.ErrWrongCall) ||
+				!strings.HasPrefix(err.Error(), "json: "+tt.want) {
 				t.Errorf("Match error = %v, want %s", err, tt.want)
 			}
-			if _, err := read(t, `{"$expr": {"$gt": ["$a", 0]}}`, filter.Options{}).Match(doc(t, `{"a": 1}`)); err != nil {
+			if _, err := read(t, `{"$expr": {"$gt": ["$a", 0]}}`, filter.Options{}).Match(doc(t, `{"a": 1}`)); err !=
+				nil {
 				t.Errorf("the next match fails too: %v", err)
 			}
 		})
@@ -233,7 +246,8 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	for _, query := range []string{
 		`{"type": "publication", "year": {"$gte": 2015, "$lt": 2030}}`, `{"authors.user": {"$in": ["ann", "zoe"]}}`,
 		`{"authors": {"$elemMatch": {"user": "ann", "affiliated": true}}}`, `{"units": {"$elemMatch": {"$gt": "a"}}}`,
-		`{"title": {"$regex": "NORTH", "$options": "i"}}`, `{"$nor": [{"topics": {"$size": 0}}, {"month": {"$mod": [2, 0]}}]}`,
+		`{"title": {"$regex": "NORTH", "$options": "i"}}`,
+		`{"$nor": [{"topics": {"$size": 0}}, {"month": {"$mod": [2, 0]}}]}`,
 	} {
 		f := read(t, query, filter.Options{})
 		if !match(t, f, d) {
@@ -263,12 +277,15 @@ func TestQueryOperators(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		`{"a": {"$gt": null}}`, `{"a": {"$numberDouble": "NaN"}}`, `{"a": {"$numberDecimal": "1"}}`, `{"a": [1]}`, `{"a": {"b": 1}}`,
-		`{"a.0": 1}`, `{"a..b": 1}`, `{"": 1}`, `{"_view": 1}`, `{"a": {"$type": "number"}}`, `{"a": {"$mod": [2, 0]}}`, `{"a": {"$bitsAllSet": 1}}`,
+		`{"a": {"$gt": null}}`, `{"a": {"$numberDouble": "NaN"}}`, `{"a": {"$numberDecimal": "1"}}`, `{"a": [1]}`,
+		`{"a": {"b": 1}}`,
+		`{"a.0": 1}`, `{"a..b": 1}`, `{"": 1}`, `{"_view": 1}`, `{"a": {"$type": "number"}}`,
+		`{"a": {"$mod": [2, 0]}}`, `{"a": {"$bitsAllSet": 1}}`,
 		`{"a": {"$minKey": 1}}`, `{"a": {"$regex": "x|y"}}`, `{"$expr": true}`, `{"a": {"$elemMatch": {"$gt": 1}}}`,
 		`{"a": {"$in": [1, {"$regularExpression": {"pattern": "x", "options": ""}}]}}`,
 	} {
-		if got, exact := filter.Query(read(t, query, filter.Options{}).Root(), "_view"); got.String() != "{}" || exact {
+		if got, exact := filter.Query(read(t, query, filter.Options{}).Root(), "_view"); got.String() != "{}" ||
+			exact {
 			t.Errorf("%s: %s, exact %t, want everything and a match of each document", query, got, exact)
 		}
 	}

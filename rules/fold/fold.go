@@ -43,8 +43,8 @@ type Folder struct {
 }
 
 // Each yields the folded words under which an index finds a plain text, such as that of markup.Plain; some may come
-// twice. For a compound it yields the parts and the whole without hyphens and apostrophes. A word is valid until yield
-// returns.
+// twice. For a compound it yields the parts and the whole without hyphens and apostrophes. A word is valid until
+// yield returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
 	text = strings.ToValidUTF8(text, " ") // package norm does not decompose text after an invalid byte
 	f.fold(norm.NFKD.String(text))
@@ -176,7 +176,8 @@ func classOf(r rune) class {
 	switch {
 	case strings.ContainsRune(joiners, r):
 		return joiner
-	case r == '\u0640', unicode.Is(unicode.Cf, r), isMark && unicode.In(r, accented...): // U+0640 lengthens Arabic words
+	case r == '\u0640', unicode.Is(unicode.Cf, r), isMark && unicode.In(r, accented...):
+		// U+0640 lengthens Arabic words
 		return ignored
 	case r == 'ー', r >= '\u0e00' && unicode.In(r, unspaced...) && (isMark || unicode.IsLetter(r)):
 		return character
@@ -190,7 +191,8 @@ func classOf(r rune) class {
 
 // latin has the Latin letters that do not decompose, in lower case.
 var latin = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n",
+	'ŧ': "t",
 }
 
 // Latin spells a Latin letter that does not decompose in small ASCII letters, ss for ß, or returns "".

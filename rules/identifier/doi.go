@@ -34,8 +34,8 @@ func Bare(s string) string {
 	return rest
 }
 
-// DOIAddress returns the address of a DOI, or "" if doi is "". It is escaped once for URLs; it is not escaped for HTML,
-// but has no quotes.
+// DOIAddress returns the address of a DOI, or "" if doi is "". It is escaped once for URLs; it is not escaped for
+// HTML, but has no quotes.
 func DOIAddress(doi string) string {
 	if doi == "" {
 		return ""
@@ -50,8 +50,8 @@ func DOIAddress(doi string) string {
 // readable reverses escapes, so that the brackets and signs of old DOIs stay readable.
 var readable = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
 
-// DOIKey returns a text that is equal for equal DOIs. These compare without regard to the case of ASCII letters, and of
-// no others (DOI Handbook, 3.4.4).
+// DOIKey returns a text that is equal for equal DOIs. These compare without regard to the case of ASCII letters, and
+// of no others (DOI Handbook, 3.4.4).
 func DOIKey(doi string) string {
 	for i := range len(doi) {
 		if 'A' <= doi[i] && doi[i] <= 'Z' {
@@ -112,8 +112,8 @@ func isPlainDOI(s string) bool {
 	return true
 }
 
-// cutResolver cuts labels and resolvers' addresses, also repeated, from the beginning of s. address is whether one was
-// an address, whose rest is escaped.
+// cutResolver cuts labels and resolvers' addresses, also repeated, from the beginning of s. address is whether one
+// was an address, whose rest is escaped.
 func cutResolver(s string) (rest string, address bool) {
 	for {
 		host, http := cutSchemes(s)
@@ -175,8 +175,8 @@ func unescape(s string) string {
 // escapes matches an escape, also one that was escaped itself.
 var escapes = regexp.MustCompile(`&(?:amp;)*[lg]t;|&(?:amp;)+`)
 
-// upToNext returns s without what follows a blank and begins another identifier, or names the kind of the first one, as
-// PubMed does in "10.5555/owl.1 [doi]".
+// upToNext returns s without what follows a blank and begins another identifier, or names the kind of the first one,
+// as PubMed does in "10.5555/owl.1 [doi]".
 func upToNext(s string) string {
 	for at := strings.IndexByte(s, ' ') + 1; at > 0; {
 		if beginsIdentifier(s[at:]) {
@@ -221,11 +221,11 @@ func withoutExtras(s string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// trackers are the beginnings of the names of parameters that trackers and search engines add to links. They are those
-// of the setting lists.ignored_parameters by default, of which a test of the program compares every one. They are not
-// that setting, because a DOI is the same whatever a server's operator wants to ignore, and package configs, which has
-// the defaults as they are documented, imports nothing of ours. A page ignores any name that is not ours; a DOI cannot,
-// since the rest of its query may belong to it.
+// trackers are the beginnings of the names of parameters that trackers and search engines add to links. They are
+// those of the setting lists.ignored_parameters by default, of which a test of the program compares every one. They
+// are not that setting, because a DOI is the same whatever a server's operator wants to ignore, and package configs,
+// which has the defaults as they are documented, imports nothing of ours. A page ignores any name that is not ours; a
+// DOI cannot, since the rest of its query may belong to it.
 var trackers = []string{
 	"utm_", "mtm_", "matomo_", "pk_", "piwik_", "_ga", "_gl", "gad_", "gclid", "gclsrc", "dclid", "gbraid", "wbraid",
 	"srsltid", "fbclid", "fb_", "mibextid", "igsh", "msclkid", "li_fat_id", "trk", "lipi", "ttclid", "tt_", "twclid",

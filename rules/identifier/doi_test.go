@@ -146,7 +146,8 @@ func TestDOIAddress(t *testing.T) {
 }
 
 func TestDOIKey(t *testing.T) {
-	for in, want := range map[string]string{"": "", "10.5555/owl": "10.5555/owl", "10.5555/OWL.Äö": "10.5555/owl.Äö"} {
+	for in, want := range map[string]string{"": "", "10.5555/owl": "10.5555/owl",
+		"10.5555/OWL.Äö": "10.5555/owl.Äö"} {
 		assert.Equal(t, want, identifier.DOIKey(in))
 	}
 }

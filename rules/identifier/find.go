@@ -6,8 +6,8 @@ import (
 )
 
 // FindNumber returns the first ISBN or ISSN of a text that has nothing else, without hyphens, or "": for words to
-// search, which may be anything. A number without a label must have the right check digit, and an ISSN a hyphen: dates
-// and ranges of years have the same shape.
+// search, which may be anything. A number without a label must have the right check digit, and an ISSN a hyphen:
+// dates and ranges of years have the same shape.
 func FindNumber(s string) string {
 	s = strings.TrimPrefix(tidy(s), "urn:")
 	if _, after, found := strings.Cut(s, "portal.issn.org/resource/"); found {
@@ -62,8 +62,8 @@ func isYears(issn string) bool {
 	return year(issn[:4]) && year(issn[4:]) && issn[7] != 'X'
 }
 
-// ISBNs returns the forms of an ISBN of 10 and 13 digits, without hyphens, or nothing for another text. One that begins
-// with 979 has only one form.
+// ISBNs returns the forms of an ISBN of 10 and 13 digits, without hyphens, or nothing for another text. One that
+// begins with 979 has only one form.
 func ISBNs(s string) []string {
 	isbn := compact(s)
 	switch {
@@ -81,8 +81,8 @@ func validISBN(isbn string) bool { return withCheck(isbn[:len(isbn)-1]) == isbn 
 
 func validISSN(issn string) bool { return withCheck(issn[:len(issn)-1]) == issn }
 
-// withCheck appends the check digit to the digits before it: of an ISBN of 13 digits, or else by the weights of an ISBN
-// of 10 digits and of an ISSN (ISO 2108, ISO 3297).
+// withCheck appends the check digit to the digits before it: of an ISBN of 13 digits, or else by the weights of an
+// ISBN of 10 digits and of an ISSN (ISO 2108, ISO 3297).
 func withCheck(digits string) string {
 	sum, modulus := 0, 11
 	for i := range len(digits) {

@@ -52,8 +52,8 @@ func isISSN(s string) bool {
 }
 
 // ISBN returns the ISBNs in s, with the hyphens that are stored and separated by ", ", each once, and without labels
-// such as "ISBN-13:" and "(hardback)". Blanks between all parts of a number become hyphens, others vanish. If s has no
-// ISBN, it returns s without a label.
+// such as "ISBN-13:" and "(hardback)". Blanks between all parts of a number become hyphens, others vanish. If s has
+// no ISBN, it returns s without a label.
 func ISBN(s string) string {
 	if s == "" || isISBN(s) {
 		return s

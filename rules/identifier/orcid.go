@@ -6,9 +6,10 @@ import (
 	"unicode"
 )
 
-// ORCID returns the ORCID in s, such as 0000-0002-1825-0097, or "" if s is something else. s may be the address of its
-// page, or begin with a label such as "ORCID iD:"; hyphens may be missing, and others or blanks in their place. It does
-// not verify the check digit: a field for ORCIDs says enough, and lookups compare with what an institute stores.
+// ORCID returns the ORCID in s, such as 0000-0002-1825-0097, or "" if s is something else. s may be the address of
+// its page, or begin with a label such as "ORCID iD:"; hyphens may be missing, and others or blanks in their place.
+// It does not verify the check digit: a field for ORCIDs says enough, and lookups compare with what an institute
+// stores.
 func ORCID(s string) string {
 	if isORCID(s) {
 		return s
@@ -17,8 +18,8 @@ func ORCID(s string) string {
 	return digits
 }
 
-// FindORCID is ORCID for a text that may be anything, such as words to search. The number must begin as all do that are
-// given out, and without hyphens and label it must have the right check digit.
+// FindORCID is ORCID for a text that may be anything, such as words to search. The number must begin as all do that
+// are given out, and without hyphens and label it must have the right check digit.
 func FindORCID(s string) string {
 	orcid, plain := s, false
 	if !isORCID(s) {

@@ -31,4 +31,5 @@ func DOIOfPage(address string) string {
 var inAddress = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
 
 // pageEnds are the endings that publishers append to the DOI in the URL of a full text.
-var pageEnds = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
+var pageEnds = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub",
+	"/meta"}

@@ -150,8 +150,8 @@ func separatorOf(r rune) separator {
 	return none
 }
 
-// scan yields the separators of a text outside of brackets, or all if the brackets do not match: where each begins and
-// ends, and its class.
+// scan yields the separators of a text outside of brackets, or all if the brackets do not match: where each begins
+// and ends, and its class.
 func scan(s string, yield func(from, to int, class separator)) {
 	nested, depth := matched(s), 0
 	for i, r := range s {
@@ -227,8 +227,8 @@ func tidy(word string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// Join returns keywords in one text, from which Append and reference managers read them again: separated by commas, or
-// by semicolons if one of them has a comma.
+// Join returns keywords in one text, from which Append and reference managers read them again: separated by commas,
+// or by semicolons if one of them has a comma.
 func Join(words []string) string {
 	for _, word := range words {
 		if strings.ContainsAny(word, ",，、،") {
@@ -239,8 +239,8 @@ func Join(words []string) string {
 }
 
 // Key returns the text by which keywords are compared: the words as search compares them (package fold), separated by
-// spaces, and signs at the end that make another name, as in C++, C# and CD8+. It is its own key. Keywords that are too
-// long to be asked for have none.
+// spaces, and signs at the end that make another name, as in C++, C# and CD8+. It is its own key. Keywords that are
+// too long to be asked for have none.
 func Key(word string) string {
 	word = strings.TrimSpace(word)
 	key := strings.TrimSpace(fold.Key(word))

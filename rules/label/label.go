@@ -59,7 +59,8 @@ func (s Sets) With(other Sets) Sets {
 				if n.Rank > 0 {
 					n.Rank += i * len(s[name])
 				}
-				joined[name][code] = Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE), Rank: cmp.Or(below.Rank, n.Rank)}
+				joined[name][code] = Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE),
+					Rank: cmp.Or(below.Rank, n.Rank)}
 			}
 		}
 	}

@@ -112,14 +112,18 @@ func TestMistakes(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"no YAML", "a: [", "l.yaml: yaml: line 1: did not find expected node content"},
 		{"no mapping", "- a", "l.yaml:1: expected keys and values"},
-		{"unknown set", "colour: {red: Red}", "l.yaml:1: colour: unknown set, want one of activity-subtype, activity-type, funder, project-role, project-status, project-type, tag, text, topic"},
+		{"unknown set", "colour: {red: Red}",
+			"l.yaml:1: colour: unknown set, want one of activity-subtype, activity-type, funder, project-role, " +
+				"project-status, project-type, tag, text, topic"},
 		{"set is text", "funder: dfg", "l.yaml:1: funder: expected keys and values"},
-		{"unknown language", "funder:\n  dfg: {fr: DFG}", "l.yaml:2: funder.dfg.fr: unknown language, want one of en, de"},
+		{"unknown language", "funder:\n  dfg: {fr: DFG}",
+			"l.yaml:2: funder.dfg.fr: unknown language, want one of en, de"},
 		{"repeated code", "funder:\n  dfg: A\n  dfg: B", "l.yaml:3: funder.dfg: given twice"},
 		{"empty", "funder:\n  dfg: ''", "l.yaml:2: funder.dfg: a label is text and not empty"},
 		{"null", "funder:\n  dfg:", "l.yaml:2: funder.dfg: a label is text and not empty"},
 		{"list", "funder:\n  dfg: {en: [a]}", "l.yaml:2: funder.dfg.en: a label is text and not empty"},
-		{"all of them", "funder:\n  a: ''\n  b: ''", "l.yaml:2: funder.a: a label is text and not empty\nl.yaml:3: funder.b: a label is text and not empty"},
+		{"all of them", "funder:\n  a: ''\n  b: ''",
+			"l.yaml:2: funder.a: a label is text and not empty\nl.yaml:3: funder.b: a label is text and not empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

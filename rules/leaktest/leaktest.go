@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// tries is how often Main looks for goroutines that have not ended. goleak waits for them for half a second each time,
-// which is too short where a machine stops a goroutine that is about to end.
+// tries is how often Main looks for goroutines that have not ended. goleak waits for them for half a second each
+// time, which is too short where a machine stops a goroutine that is about to end.
 const tries = 120
 
 // Main runs the tests of a package and ends the process. It fails if goroutines have not ended a minute later.

@@ -25,8 +25,8 @@ type Options struct {
 	Public *filter.Filter // see Rule
 	Portal *Portal        // see Rule
 	Topics string         // dotted path of topic assignments; catalog.topics if empty
-	// Visible returns a record without the fields that callers may not see, such as a hidden list of persons; nil means
-	// that they may see all.
+	// Visible returns a record without the fields that callers may not see, such as a hidden list of persons; nil
+	// means that they may see all.
 	Visible func(record bson.Raw) bson.Raw
 	// Cited returns what citations show of such a record; about is the part of its mark with persons and projects,
 	// visible, too. If Cited is nil, marks have no citation.
@@ -47,8 +47,8 @@ type Citation struct {
 	Item     []byte
 }
 
-// Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for records
-// that are hidden or not public.
+// Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for
+// records that are hidden or not public.
 type Directory struct {
 	o        Options
 	topics   []string            // path of the topic assignments
@@ -63,7 +63,8 @@ type Directory struct {
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	o.Topics = cmp.Or(o.Topics, "catalog.topics")
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
-		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{}, parents: map[string][]string{},
+		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{},
+		parents:  map[string][]string{},
 		reserved: map[string]bool{}}
 	for _, doc := range persons {
 		public, _ := d.public(rules.ViewPersons, doc)
@@ -89,8 +90,8 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	return d
 }
 
-// Digest returns a hash of everything that Make depends on besides the record. Two directories of one process with the
-// same digest make the same marks, unless Cited reads other documents.
+// Digest returns a hash of everything that Make depends on besides the record. Two directories of one process with
+// the same digest make the same marks, unless Cited reads other documents.
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
 	// Fprintf sorts maps by key.

@@ -27,9 +27,9 @@
 // one rule: they read rows that have a mark, and select and sort them by the mark alone. The types of its fields are
 // fixed: a year stored as text becomes a number.
 //
-// A record is public if Options.Public matches it. A project must also have public: true, and a person or unit must not
-// have hide. Any value of hide hides but false, 0, "0", "false", "" and null, and only the value true publishes: the
-// type of a flag must not make a record public.
+// A record is public if Options.Public matches it. A project must also have public: true, and a person or unit must
+// not have hide. Any value of hide hides but false, 0, "0", "false", "" and null, and only the value true publishes:
+// the type of a flag must not make a record public.
 //
 // Decisions about the content of a mark:
 //
@@ -47,8 +47,8 @@
 //     the ancestors, or else the units of its persons. The units of a person are those of the memberships that have not
 //     ended. A unit that is missing in the database has no name. A mark leaves out hidden units, but not their
 //     ancestors.
-//   - A mark leaves out referenced persons and projects that are not public themselves. If several records have the same
-//     username or name, all of them must be public.
+//   - A mark leaves out referenced persons and projects that are not public themselves. If several records have the
+//     same username or name, all of them must be public.
 //   - A person's own row names the person, and a project's own row the project, so that filters use the same paths in
 //     all views.
 //   - A mark leaves out identifiers of more than 1000 bytes, cuts longer names, and has at most 1000 entries in a list,

@@ -42,7 +42,8 @@ func collection(t testing.TB, name string) (docs []bson.Raw) {
 // BenchmarkMakeInstitute makes the marks of all activities of the shared institute.
 func BenchmarkMakeInstitute(b *testing.B) {
 	activities := collection(b, "activities")
-	d := mark.NewDirectory(options(b, public), collection(b, "persons"), collection(b, "groups"), collection(b, "projects"))
+	d := mark.NewDirectory(options(b, public), collection(b, "persons"), collection(b, "groups"),
+		collection(b, "projects"))
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, record := range activities {

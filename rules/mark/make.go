@@ -37,7 +37,8 @@ type mark struct {
 }
 
 // entry is the part of a unit, person, project, topic or keyword that a mark holds. Marks leave out an
-// entry without an id. What comes from a field that a site may hide has the name of that field, so that both are hidden.
+// entry without an id. What comes from a field that a site may hide has the name of that field, so that both are
+// hidden.
 type entry struct {
 	ID     string
 	Name   string
@@ -91,8 +92,8 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	return m.document(), nil
 }
 
-// addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity without
-// authors is sorted by its editors, or else by its supervisors.
+// addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity
+// without authors is sorted by its editors, or else by its supervisors.
 func (m *mark) addPersons(d *Directory, view string, record bson.Raw) {
 	entryOf, hasUnits := d.person, len(m.Units) > 0
 	if view == rules.ViewActivities && m.Type != publication {
@@ -138,7 +139,8 @@ func (d *Directory) entryTime(record bson.Raw) int64 {
 	made := id.Timestamp().In(zone)
 	year, month, day := d.o.Now.Date()
 	tomorrow := time.Date(year, month, day+1, 0, 0, 0, 0, zone)
-	if year, month, day := made.Date(); on.Day == 0 || !at.Before(tomorrow) || !exact && on == date.New(year, int(month), day) {
+	if year, month, day := made.Date(); on.Day == 0 || !at.Before(tomorrow) ||
+		!exact && on == date.New(year, int(month), day) {
 		at = made
 	}
 	if !at.Before(tomorrow) {
@@ -188,7 +190,8 @@ func appendEntries(entries []entry, entryOf func(bson.RawValue) entry, list bson
 
 // appendEntry appends an entry, unless it has no id or an entry with the same id exists.
 func appendEntry(entries []entry, e entry) []entry {
-	if e.ID == "" || len(entries) == maxList || slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
+	if e.ID == "" || len(entries) == maxList ||
+		slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
 		return entries
 	}
 	return append(entries, e)

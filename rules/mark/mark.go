@@ -15,7 +15,8 @@ const Field = rules.FieldList
 
 // Paths of a mark, for the filters, facets and sorts of lists.
 const (
-	Public   = Field + ".public"        // true in every mark; filters use it because a scalar is faster to test than Field
+	// true in every mark; filters use it because a scalar is faster to test than Field
+	Public   = Field + ".public"
 	Year     = Field + ".year"          // int32
 	Day      = Field + ".day"           // int32, to sort the records of a year by
 	Type     = Field + ".type"          // text, like the paths below
@@ -70,7 +71,8 @@ func ItemOf(mark bson.Raw) []byte {
 
 // SetEntered returns a copy of a mark with the time when its record was entered.
 func SetEntered(mark bson.Raw, at int64) (bson.Raw, error) {
-	return raw.SetField(mark, "entered", bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
+	return raw.SetField(mark, "entered",
+		bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
 }
 
 // Entries yields the entries of a list of a mark.

@@ -76,7 +76,8 @@ func directory(t testing.TB) *mark.Directory {
 			`{"id":"LAB","name":"Lab","parent":["BIO","CHEM"]}`,
 			`{"id":"CHEM","parent":"SECRET"}`,
 			`{"id":"SECRET","name":"Secret","parent":"INST","hide":true}`,
-			`{"id":"X","parent":"Y"}`, `{"id":"Y","parent":"X"}`, `{"id":"SELF","parent":"SELF"}`, `{"parent":"INST"}`,
+			`{"id":"X","parent":"Y"}`, `{"id":"Y","parent":"X"}`, `{"id":"SELF","parent":"SELF"}`,
+			`{"parent":"INST"}`,
 		),
 		all(t,
 			`{"_id":{"$oid":"245d6cb04265c77322a34969"},"name":"MOTH","title":"Moths","public":true}`,
@@ -91,11 +92,14 @@ func TestMake(t *testing.T) {
 	const moths = `{"id":"MOTH","title":"Moths"}`
 	tests := []struct{ name, view, record, want string }{
 		{"nothing known", rules.ViewActivities, `{}`, `{}`},
-		{"codes and year", rules.ViewActivities, `{"type":"publication","subtype":"article","year":2021}`, `{"year":2021,"type":"publication","subtype":"article"}`},
+		{"codes and year", rules.ViewActivities, `{"type":"publication","subtype":"article","year":2021}`,
+			`{"year":2021,"type":"publication","subtype":"article"}`},
 		{"other types", rules.ViewActivities, `{"type":["a"],"subtype":7}`, `{"subtype":"7"}`},
 		{"no year", rules.ViewActivities, `{"start_date":"2019-03-01"}`, `{}`},
 
-		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
+		{"texts to sort by", rules.ViewActivities,
+			`{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`,
+			`{"by_title":"arzte strasse","by_author":"los"}`},
 		{"markup in a text to sort by", rules.ViewActivities,
 			`{"title":"<mml:mi>Ca</mml:mi><p>&amp;lt;b</p>","authors":[{"last":"O&#39;Brien"}]}`,
 			`{"by_title":"ca lt b","by_author":"o brien"}`},
@@ -134,18 +138,25 @@ func TestMake(t *testing.T) {
 
 		{"units with ancestors", rules.ViewActivities, `{"units":["LAB","BIO","LAB"]}`,
 			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"CHEM"},{"id":"INST","name":"Institute","name_de":"Institut"}]}`},
-		{"unit as text", rules.ViewActivities, `{"units":"INST"}`, `{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"]}`},
-		{"unknown and hidden units", rules.ViewActivities, `{"units":["GONE","SECRET",null,7,{"unit":"GONE"},["BIO"],""]}`,
+		{"unit as text", rules.ViewActivities, `{"units":"INST"}`,
+			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"]}`},
+		{"unknown and hidden units", rules.ViewActivities,
+			`{"units":["GONE","SECRET",null,7,{"unit":"GONE"},["BIO"],""]}`,
 			`{"units":[{"id":"GONE"},{"id":"7"}],"in":["GONE","7"]}`},
-		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`, `{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"],"above":[{"id":"Y"}]}`},
-		{"units of authors", rules.ViewActivities, `{"units":null,"authors":[{"units":["BIO"]},{"units":"BIO"},"x",{"units":7}]}`,
+		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`,
+			`{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"],"above":[{"id":"Y"}]}`},
+		{"units of authors", rules.ViewActivities,
+			`{"units":null,"authors":[{"units":["BIO"]},{"units":"BIO"},"x",{"units":7}]}`,
 			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"],"above":[{"id":"INST",` +
 				`"name":"Institute","name_de":"Institut"}],"by_author":"x"}`},
 
-		{"persons", rules.ViewActivities, `{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
+		{"persons", rules.ViewActivities,
+			`{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
 			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}],` +
 				`"by_author":"ann"}`},
-		{"hidden persons", rules.ViewActivities, `{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`, `{}`},
+		{"hidden persons", rules.ViewActivities,
+			`{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`,
+			`{}`},
 		{"persons of all lists", rules.ViewActivities,
 			`{"authors":[{"last":"Ext","units":[]}],"editors":[{"user":"ann","units":["BIO"]},` +
 				`{"user":"eve","units":["SECRET"]}],` +
@@ -167,21 +178,29 @@ func TestMake(t *testing.T) {
 			`{"persons":[{"id":"bob","name":"Bobson"}],"by_author":"bob"}`},
 
 		{"project by name", rules.ViewActivities, `{"projects":"MOTH"}`, `{"projects":[` + moths + `]}`},
-		{"projects by id", rules.ViewActivities, `{"projects":[{"$oid":"245d6cb04265c77322a34969"},"MOTH","p2"]}`, `{"projects":[` + moths + `,{"id":"LAMP","title":"LAMP"}]}`},
-		{"projects not public", rules.ViewActivities, `{"projects":["DARK","p4","TWIN","NONE",{"name":"MOTH"}]}`, `{}`},
+		{"projects by id", rules.ViewActivities, `{"projects":[{"$oid":"245d6cb04265c77322a34969"},"MOTH","p2"]}`,
+			`{"projects":[` + moths + `,{"id":"LAMP","title":"LAMP"}]}`},
+		{"projects not public", rules.ViewActivities, `{"projects":["DARK","p4","TWIN","NONE",{"name":"MOTH"}]}`,
+			`{}`},
 
-		{"topics", rules.ViewActivities, `{"catalog":{"topics":[{"id":"T1","name":"Moths","score":1},{"id":"T1"},{"name":"x"},"T2",{"id":"T3","display_name":"Lamps"}]}}`,
+		{"topics", rules.ViewActivities,
+			`{"catalog":{"topics":[{"id":"T1","name":"Moths","score":1},{"id":"T1"},{"name":"x"},"T2",{"id":"T3","display_name":"Lamps"}]}}`,
 			`{"topics":[{"id":"T1","name":"Moths"},{"id":"T2"},{"id":"T3","name":"Lamps"}]}`},
-		{"topics of another type", rules.ViewActivities, `{"catalog":[{"topics":7}],"topics":["speech"]}`, `{"topics":[{"id":"7"}]}`},
+		{"topics of another type", rules.ViewActivities, `{"catalog":[{"topics":7}],"topics":["speech"]}`,
+			`{"topics":[{"id":"7"}]}`},
 
-		{"a person", rules.ViewPersons, `{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},{"unit":"INST","end":"2026-11-22"}]}`,
+		{"a person", rules.ViewPersons,
+			`{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},{"unit":"INST","end":"2026-11-22"}]}`,
 			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"BIO","name":"Biology"},{"id":"CHEM"}],"persons":[{"id":"ann","name":"Ada"}],"by_title":"ada","by_author":"ada"}`},
-		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`, `{"persons":[{"id":"ann","name":"ann"}],"by_title":"ann","by_author":"ann"}`},
-		{"a guest", rules.ViewPersons, `{"username":null,"first":"Zoe","last":"Łoś"}`, `{"by_title":"los zo","by_author":"los zo"}`},
+		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`,
+			`{"persons":[{"id":"ann","name":"ann"}],"by_title":"ann","by_author":"ann"}`},
+		{"a guest", rules.ViewPersons, `{"username":null,"first":"Zoe","last":"Łoś"}`,
+			`{"by_title":"los zo","by_author":"los zo"}`},
 		{"a hidden person", rules.ViewPersons, `{"username":"ann","hide":1}`, ``},
 		{"a project", rules.ViewProjects,
 			`{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"year":2022}`,
-			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],"by_title":"moths","by_author":"ada ann"}`},
+			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` +
+				moths + `],"by_title":"moths","by_author":"ada ann"}`},
 		{"a project of older versions", rules.ViewProjects,
 			`{"public":true,"name":"MOTH","title":"Moths","contact":"bob","supervisor":["eve","ann"],` +
 				`"scholar":{"user":"bob","units":["INST"]}}`,
@@ -229,7 +248,8 @@ func TestDigest(t *testing.T) {
 	type given struct{ person, group, project, public, topics string }
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	digest := func(change func(*given), now time.Time) uint64 {
-		g := given{person: `{"username":"ann","last":"Ada"}`, group: `{"id":"LAB","name":"Lab","parent":"BIO"}`, project: `{"name":"MOTH","public":true}`, public: public}
+		g := given{person: `{"username":"ann","last":"Ada"}`, group: `{"id":"LAB","name":"Lab","parent":"BIO"}`,
+			project: `{"name":"MOTH","public":true}`, public: public}
 		change(&g)
 		o := options(t, g.public)
 		o.Topics, o.Now = g.topics, now
@@ -244,20 +264,27 @@ func TestDigest(t *testing.T) {
 	}{
 		{name: "nothing", same: true},
 		{name: "later that day", now: now.Add(12*time.Hour - 1), same: true},
-		{name: "fields that marks do not depend on", change: func(g *given) { g.person = `{"mail":"a","username":"ann","last":"Ada"}` }, same: true},
+		{name: "fields that marks do not depend on",
+			change: func(g *given) { g.person = `{"mail":"a","username":"ann","last":"Ada"}` }, same: true},
 		{name: "another spelling of the filter", change: func(g *given) { g.public = " " + public }, same: true},
 		{name: "the default written out", change: func(g *given) { g.topics = "catalog.topics" }, same: true},
 		{name: "the next day", now: now.Add(12 * time.Hour)},
 		{name: "another zone", now: now.In(time.FixedZone("", 3600))},
 		{name: "another filter", change: func(g *given) { g.public = `{"hide":{"$ne":true}}` }},
 		{name: "other topics", change: func(g *given) { g.topics = "topics" }},
-		{name: "a hidden person", change: func(g *given) { g.person = `{"username":"ann","last":"Ada","hide":true}` }},
+		{name: "a hidden person", change: func(g *given) {
+			g.person = `{"username":"ann","last":"Ada","hide":true}`
+		}},
 		{name: "a renamed person", change: func(g *given) { g.person = `{"username":"ann","last":"Abe"}` }},
 		{name: "another user", change: func(g *given) { g.person = `{"username":"anna","last":"Ada"}` }},
 		{name: "an unpublished project", change: func(g *given) { g.project = `{"name":"MOTH"}` }},
-		{name: "a project's title", change: func(g *given) { g.project = `{"name":"MOTH","title":"Moths","public":true}` }},
+		{name: "a project's title", change: func(g *given) {
+			g.project = `{"name":"MOTH","title":"Moths","public":true}`
+		}},
 		{name: "a project's id", change: func(g *given) { g.project = `{"_id":1,"name":"MOTH","public":true}` }},
-		{name: "a hidden unit", change: func(g *given) { g.group = `{"id":"LAB","name":"Lab","parent":"BIO","hide":true}` }},
+		{name: "a hidden unit", change: func(g *given) {
+			g.group = `{"id":"LAB","name":"Lab","parent":"BIO","hide":true}`
+		}},
 		{name: "a renamed unit", change: func(g *given) { g.group = `{"id":"LAB","name_de":"Lab","parent":"BIO"}` }},
 		{name: "a unit that moved", change: func(g *given) { g.group = `{"id":"LAB","name":"Lab"}` }},
 	}
@@ -276,13 +303,15 @@ func TestDigest(t *testing.T) {
 
 // TestUndecided: a record on which the filter fails is not public.
 func TestUndecided(t *testing.T) {
-	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`), all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":"2"}`), nil, nil)
+	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`),
+		all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":"2"}`), nil, nil)
 	made, err := d.Make(rules.ViewEvents, parse(t, `{"level":"high"}`))
 	if made != nil || err == nil {
 		t.Errorf("got %s, %v", made, err)
 	}
 	made, err = d.Make(rules.ViewEvents, parse(t, `{"level":"3","participants":["ann","bob"]}`))
-	if got := string(ejson.AppendDocument(nil, made)); err != nil || got != `{"public":true,"persons":[{"id":"bob","name":"bob"}]}` {
+	if got := string(ejson.AppendDocument(nil, made)); err != nil ||
+		got != `{"public":true,"persons":[{"id":"bob","name":"bob"}]}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -294,13 +323,15 @@ func TestSmall(t *testing.T) {
 	for i := range 3000 {
 		units.WriteString(`"` + strings.Repeat("u", i%1500) + `",`)
 	}
-	record := parse(t, `{"type":"`+long+`","units":[`+units.String()+`"z"],"catalog":{"topics":[{"id":"T1","name":"`+long+`"}]}}`)
+	record := parse(t, `{"type":"`+long+`","units":[`+units.String()+`"z"],"catalog":{"topics":[{"id":"T1","name":"`+
+		long+`"}]}}`)
 	made, err := directory(t).Make(rules.ViewActivities, record)
 	if err != nil || raw.Check(made) != nil {
 		t.Fatal(err)
 	}
 	list, _ := made.Lookup("units").Array().Values()
-	if name := made.Lookup("topics", "0", "name").StringValue(); made.Lookup("type").Type != 0 || len(name) != 1000 || len(list) != 1000 {
+	if name := made.Lookup("topics", "0", "name").StringValue(); made.Lookup("type").Type != 0 || len(name) != 1000 ||
+		len(list) != 1000 {
 		t.Errorf("type %s, a name of %d bytes, %d units", made.Lookup("type"), len(name), len(list))
 	}
 }
@@ -338,8 +369,14 @@ func TestOf(t *testing.T) {
 // FuzzMake: every record has a valid mark or none, in every view and as any part of the directory,
 // and the same one each time. A malformed record does no harm.
 func FuzzMake(f *testing.F) {
-	f.Add([]byte(parse(f, `{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
-	f.Add([]byte(parse(f, `{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},"editors":{"a":1}}`)))
+	f.Add(
+		[]byte(
+			parse(f,
+				`{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
+	f.Add(
+		[]byte(
+			parse(f,
+				`{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},"editors":{"a":1}}`)))
 	o := options(f, public)
 	f.Fuzz(func(t *testing.T, record []byte) {
 		docs := []bson.Raw{record, record}

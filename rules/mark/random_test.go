@@ -13,15 +13,19 @@ import (
 )
 
 // names are the fields that marks depend on, and another one.
-var names = []string{"_id", "id", "year", "start", "start_date", "type", "subtype", "units", "unit", "parent", "end", "authors", "editors",
+var names = []string{"_id", "id", "year", "start", "start_date", "type", "subtype", "units", "unit", "parent", "end",
+	"authors", "editors",
 	"supervisors", "persons", "participants", "contact", "user", "username", "first", "last", "orcid", "projects",
 	"name", "name_de", "title", "topics", "catalog", "other"}
 
 // value returns a value of any type, as hostile as a well-formed record can be.
 func value(r *rand.Rand, depth int) any {
-	texts := []string{"", "a", "b", "2021", "1", "true", "<script>", "a\u2028b", "\x00", "=1+1", "0000-0002-1825-0097"}
-	scalars := []any{nil, true, false, int32(2021), int64(math.MaxInt64), math.NaN(), math.Inf(1), 2020.0, bson.NewDecimal128(1, 1), bson.Null{}, bson.Undefined{},
-		bson.MinKey{}, bson.MaxKey{}, bson.DateTime(math.MinInt64), bson.DateTime(0), bson.NewObjectID(), bson.Regex{Pattern: "a"},
+	texts := []string{"", "a", "b", "2021", "1", "true", "<script>", "a\u2028b", "\x00", "=1+1",
+		"0000-0002-1825-0097"}
+	scalars := []any{nil, true, false, int32(2021), int64(math.MaxInt64), math.NaN(), math.Inf(1), 2020.0,
+		bson.NewDecimal128(1, 1), bson.Null{}, bson.Undefined{},
+		bson.MinKey{}, bson.MaxKey{}, bson.DateTime(math.MinInt64), bson.DateTime(0), bson.NewObjectID(),
+		bson.Regex{Pattern: "a"},
 		bson.Binary{Data: []byte{255}}, bson.Symbol("a"), bson.JavaScript("a"), bson.Timestamp{T: 1}}
 	switch n := r.IntN(10); {
 	case n < 4:

@@ -14,9 +14,9 @@ type Rule struct {
 	Portal *Portal        // nil: the records' own system has no portal, or the operator does not follow it
 }
 
-// Portal is what the portal of the records' own system shows. With a Portal, also the empty one, hide hides activities,
-// too, and marks follow the switches of persons. Persons who are not active are not in the lists of units. Persons who
-// show only publications in their profile are not among the persons of other activities.
+// Portal is what the portal of the records' own system shows. With a Portal, also the empty one, hide hides
+// activities, too, and marks follow the switches of persons. Persons who are not active are not in the lists of
+// units. Persons who show only publications in their profile are not among the persons of other activities.
 type Portal struct {
 	Activities *filter.Filter // matches the activities that the portal shows; nil: all
 }
@@ -24,8 +24,8 @@ type Portal struct {
 // publication is the type of activities that a person's list has whatever the person has switched off.
 const publication = "publication"
 
-// Holds reports whether a record is public. If the rule cannot be evaluated, it returns an error, and the record is not
-// public.
+// Holds reports whether a record is public. If the rule cannot be evaluated, it returns an error, and the record is
+// not public.
 func (r Rule) Holds(view string, record bson.Raw) (bool, error) {
 	if r.Hiding(view, record) != "" {
 		return false, nil

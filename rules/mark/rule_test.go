@@ -20,12 +20,17 @@ func TestPortal(t *testing.T) {
 		`{"_id":4,"username":"dee","last":"Dee","public_other_activities":null}`)
 	const by = `"authors":[{"user":"ann"},{"user":"bob"},{"user":"cid"},{"user":"dee"}]`
 	tests := []struct{ name, view, record, open, portal string }{
-		{"an activity", rules.ViewActivities, `{"subtype":"article"}`, `{"public":true,"subtype":"article"}`, `{"public":true,"subtype":"article"}`},
-		{"a subtype that is kept", rules.ViewActivities, `{"subtype":"report"}`, `{"public":true,"subtype":"report"}`, ``},
-		{"a hidden activity", rules.ViewActivities, `{"subtype":"article","hide":1}`, `{"public":true,"subtype":"article"}`, ``},
-		{"an event", rules.ViewEvents, `{"subtype":"report","hide":1}`, `{"public":true,"subtype":"report"}`, `{"public":true,"subtype":"report"}`},
+		{"an activity", rules.ViewActivities, `{"subtype":"article"}`, `{"public":true,"subtype":"article"}`,
+			`{"public":true,"subtype":"article"}`},
+		{"a subtype that is kept", rules.ViewActivities, `{"subtype":"report"}`, `{"public":true,"subtype":"report"}`,
+			``},
+		{"a hidden activity", rules.ViewActivities, `{"subtype":"article","hide":1}`,
+			`{"public":true,"subtype":"article"}`, ``},
+		{"an event", rules.ViewEvents, `{"subtype":"report","hide":1}`, `{"public":true,"subtype":"report"}`,
+			`{"public":true,"subtype":"report"}`},
 		{"a project", rules.ViewProjects, `{"name":"MOTH","public":true}`,
-			`{"public":true,"projects":[{"id":"MOTH","title":"MOTH"}]}`, `{"public":true,"projects":[{"id":"MOTH","title":"MOTH"}]}`},
+			`{"public":true,"projects":[{"id":"MOTH","title":"MOTH"}]}`,
+			`{"public":true,"projects":[{"id":"MOTH","title":"MOTH"}]}`},
 		{"authors of a publication", rules.ViewActivities, `{"type":"publication","subtype":"article",` + by + `}`,
 			`ann bob cid dee`, `ann bob cid dee`},
 		{"speakers of a talk", rules.ViewActivities, `{"type":"lecture","subtype":"article",` + by + `}`,
@@ -35,14 +40,18 @@ func TestPortal(t *testing.T) {
 		{"supervisors of others", rules.ViewActivities, `{"type":"lecture","subtype":"article",` +
 			`"editors":[{"user":"bob"}],"supervisors":[{"user":"cid"},{"user":"dee"}]}`, `bob cid dee`, `dee`},
 		{"a member of a unit", rules.ViewPersons, `{"username":"ann","units":[{"unit":"LAB"}]}`, `in LAB`, `in LAB`},
-		{"who has left", rules.ViewPersons, `{"username":"ann","is_active":false,"units":[{"unit":"LAB"}]}`, `in LAB`, `in nothing`},
-		{"who has left, by a number", rules.ViewPersons, `{"username":"ann","is_active":0,"units":[{"unit":"LAB"}]}`, `in LAB`, `in nothing`},
-		{"who is active", rules.ViewPersons, `{"username":"ann","is_active":"1","units":[{"unit":"LAB"}]}`, `in LAB`, `in LAB`},
+		{"who has left", rules.ViewPersons, `{"username":"ann","is_active":false,"units":[{"unit":"LAB"}]}`, `in LAB`,
+			`in nothing`},
+		{"who has left, by a number", rules.ViewPersons, `{"username":"ann","is_active":0,"units":[{"unit":"LAB"}]}`,
+			`in LAB`, `in nothing`},
+		{"who is active", rules.ViewPersons, `{"username":"ann","is_active":"1","units":[{"unit":"LAB"}]}`, `in LAB`,
+			`in LAB`},
 	}
 	o := options(t, `{}`)
 	with := o
 	with.Portal = &mark.Portal{Activities: filter.OneOf("subtype", "article")}
-	for side, d := range map[string]*mark.Directory{"open": mark.NewDirectory(o, persons, nil, nil), "portal": mark.NewDirectory(with, persons, nil, nil)} {
+	for side, d := range map[string]*mark.Directory{"open": mark.NewDirectory(o, persons, nil, nil),
+		"portal": mark.NewDirectory(with, persons, nil, nil)} {
 		for _, tt := range tests {
 			made, err := d.Make(tt.view, parse(t, tt.record))
 			if err != nil {
@@ -61,11 +70,14 @@ func TestPortal(t *testing.T) {
 	empty.Portal = &mark.Portal{}
 	other := with
 	other.Portal = &mark.Portal{Activities: filter.OneOf("subtype", "report")}
-	if keys := map[string]bool{o.Key(): true, with.Key(): true, empty.Key(): true, other.Key(): true}; len(keys) != 4 {
+	if keys := map[string]bool{o.Key(): true, with.Key(): true, empty.Key(): true, other.Key(): true}; len(keys) !=
+		4 {
 		t.Errorf("%d different keys of 4 options", len(keys))
 	}
 	quiet := mark.NewDirectory(with, persons[:1], nil, nil).Digest()
-	if loud := mark.NewDirectory(with, all(t, `{"_id":1,"username":"ann","last":"Ada","public_other_activities":false}`), nil, nil).Digest(); loud == quiet {
+	if loud := mark.NewDirectory(with,
+		all(t, `{"_id":1,"username":"ann","last":"Ada","public_other_activities":false}`), nil,
+		nil).Digest(); loud == quiet {
 		t.Error("the switch of a person does not change the digest")
 	}
 }

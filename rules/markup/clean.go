@@ -8,14 +8,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs more
-// than one round.
+// maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs
+// more than one round.
 const maxRounds = 4
 
 // Clean removes from HTML everything that is not on the allow-list (docs/rendering.md): elements a b br div em i p
 // small span strong sub sup u, attributes class, title, data-title, data-toggle and, on links, href (http, https or
-// relative), target and rel. The elements of the result are closed and properly nested. Clean returns HTML that is safe
-// and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x).
+// relative), target and rel. The elements of the result are closed and properly nested. Clean returns HTML that is
+// safe and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x).
 func Clean(s string) string {
 	if simple(s) {
 		return s
@@ -87,7 +87,8 @@ func Balance(s string) string {
 	return string(closeAll(dst, open))
 }
 
-// closeThrough writes the end tags of the open elements from the innermost one to name, or nothing if name is not open.
+// closeThrough writes the end tags of the open elements from the innermost one to name, or nothing if name is not
+// open.
 func closeThrough(dst []byte, open []string, name string) ([]byte, []string) {
 	for at := len(open) - 1; at >= 0; at-- {
 		if open[at] == name {

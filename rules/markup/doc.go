@@ -6,10 +6,10 @@
 // at another site, and Relink gives each link its own target. Escape is for text.
 //
 // Title, Plain and Paragraphs read the texts of records, which publishers, reference managers and people write with
-// HTML, JATS and MathML in them: as HTML with the inline markup of titles, as words, and as paragraphs. All three agree
-// on the words. They follow the HTML standard for character references and tags, MathML Core for scripts, and the tag
-// library of JATS for the names of elements; see isElement for what is text instead. Restrict and Stored are for texts
-// sent in the form in which they are stored.
+// HTML, JATS and MathML in them: as HTML with the inline markup of titles, as words, and as paragraphs. All three
+// agree on the words. They follow the HTML standard for character references and tags, MathML Core for scripts, and
+// the tag library of JATS for the names of elements; see isElement for what is text instead. Restrict and Stored are
+// for texts sent in the form in which they are stored.
 //
 // All functions are pure and safe for concurrent use, and none fails: the result is always safe to place into a page.
 // It is valid UTF-8, except for strings that Stored returns unchanged.

@@ -44,9 +44,11 @@ var elements = func() map[string]role {
 // wordy are the known elements whose names may as well stand in angle brackets in a text.
 var wordy = func() map[string]bool {
 	all := map[string]bool{}
-	for name := range strings.FieldsSeq("abstract annotation big bold break caption center cite code del figure font " +
-		"inf ins it ital italic label list mark monospace none overline para pre roman ruby section semantics small " +
-		"strike style subtitle table title underline var") {
+	for name := range strings.FieldsSeq(
+		"abstract annotation big bold break caption center cite code del figure font " +
+			"inf ins it ital italic label list mark monospace none overline para pre roman ruby section semantics " +
+			"small " +
+			"strike style subtitle table title underline var") {
 		all[name] = true
 	}
 	return all
@@ -160,8 +162,8 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // isElement decides whether a tag is an element or text, such as "x <y and z> 3". End tags are elements. So are tags
-// with an attribute that has a value, tags that close themselves, and known names: with a usual prefix, or if they are
-// no words. All other tags are elements if the text has their end tag.
+// with an attribute that has a value, tags that close themselves, and known names: with a usual prefix, or if they
+// are no words. All other tags are elements if the text has their end tag.
 func (r *reader) isElement(e element) bool {
 	switch {
 	case e.end, e.valued:

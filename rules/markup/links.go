@@ -42,8 +42,8 @@ func LinkBases(path string) (activity, person string, err error) {
 	return base + activityPath, base + personPath, nil
 }
 
-// RewriteLinks replaces the prefix of links to activities with activityBase and of links to persons with personBase. It
-// changes only href attributes, not text or other attributes that look like a link. It escapes the bases for the
+// RewriteLinks replaces the prefix of links to activities with activityBase and of links to persons with personBase.
+// It changes only href attributes, not text or other attributes that look like a link. It escapes the bases for the
 // attribute. html must be a result of Clean.
 func RewriteLinks(html, activityBase, personBase string) string {
 	return editLinks(html, func(address string) (size int, to string, keep bool) {
@@ -58,8 +58,8 @@ func RewriteLinks(html, activityBase, personBase string) string {
 }
 
 // editLinks calls edit with the address of each link as it is written. edit returns how many bytes to replace at the
-// address's beginning, the replacement, and whether to keep the link. If a link is not kept, its content is. html must
-// be a result of Clean.
+// address's beginning, the replacement, and whether to keep the link. If a link is not kept, its content is. html
+// must be a result of Clean.
 func editLinks(html string, edit func(address string) (size int, to string, keep bool)) string {
 	var out strings.Builder
 	done := 0 // bytes of html already copied to out
@@ -124,7 +124,8 @@ func hrefOf(tag string) int {
 
 // IsLink accepts http, https, and a path from the root of the site. Other addresses could run a script.
 func IsLink(address string) bool {
-	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`)
+	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") &&
+		!strings.HasPrefix(address, `/\`)
 }
 
 // isAbsolute reports whether an address has a host.
@@ -132,7 +133,8 @@ func isAbsolute(address string) bool {
 	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
-// WebURL returns s as an absolute http or https URL for a link, or "" for other text. The URL is not escaped for HTML.
+// WebURL returns s as an absolute http or https URL for a link, or "" for other text. The URL is not escaped for
+// HTML.
 func WebURL(s string) string {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -62,11 +62,15 @@ func TestCleanTakesAway(t *testing.T) {
 		{"class with code", `<b class='"><script>'>x</b>`, "<b>x</b>"},
 		{"unquoted attribute", `<b class=ph>y</b>`, `<b class="ph">y</b>`},
 		{"a class that is not listed", `<a class='ph modal vw-100' href='/x'>y</a>`, `<a href="/x">y</a>`},
-		{"a class that only begins like one", `<b class='phx'>y</b><b class='text'>z</b>`, `<b>y</b><b class="text">z</b>`},
-		{"a relation that gives the page away", `<a href='/x' target='_blank' rel='opener'>y</a>`, `<a href="/x" target="_blank">y</a>`},
+		{"a class that only begins like one", `<b class='phx'>y</b><b class='text'>z</b>`,
+			`<b>y</b><b class="text">z</b>`},
+		{"a relation that gives the page away", `<a href='/x' target='_blank' rel='opener'>y</a>`,
+			`<a href="/x" target="_blank">y</a>`},
 		{"together with a good one", `<a href='/x' rel='noopener opener'>y</a>`, `<a href="/x">y</a>`},
-		{"link with spaces", `<a class='colorless' href=' /profile/name with space '>x</a>`, `<a class="colorless" href="/profile/name%20with%20space">x</a>`},
-		{"link with spaces, in double quotes", `<A HREF = "https://a.org/b c?d e">x</A>`, `<a href="https://a.org/b%20c?d%20e">x</a>`},
+		{"link with spaces", `<a class='colorless' href=' /profile/name with space '>x</a>`,
+			`<a class="colorless" href="/profile/name%20with%20space">x</a>`},
+		{"link with spaces, in double quotes", `<A HREF = "https://a.org/b c?d e">x</A>`,
+			`<a href="https://a.org/b%20c?d%20e">x</a>`},
 		{"javascript link with spaces", `<a href=" java script:alert( 1 )">x</a>`, "<a>x</a>"},
 		{"javascript link with spaces behind", `<a href="javascript :alert(1)">x</a>`, "<a>x</a>"},
 		{"data link with spaces", `<a href='data: text/html, x'>x</a>`, "<a>x</a>"},
@@ -91,7 +95,8 @@ func TestCleanDeepNesting(t *testing.T) {
 func TestRestrict(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"plain", "What's in a name?", "What's in a name?"},
-		{"inline markup", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>"},
+		{"inline markup", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>",
+			"H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>"},
 		{"script shown", "a <script>alert(1)</script>", "a &lt;script&gt;alert(1)&lt;/script&gt;"},
 		{"attributes dropped", "<i onclick='x()' class=y>a</i>", "<i>a</i>"},
 		{"capitals", "<SUB>2</SUB>", "<sub>2</sub>"},
@@ -124,7 +129,8 @@ func TestStored(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"text", "AT&T, P < 0.05, a->b, 1<2, x <= y <", "AT&T, P < 0.05, a->b, 1<2, x <= y <"},
 		{"markup of the allow-list", "H<sub>2</sub>O & <a href='/x'>x</a>", "H<sub>2</sub>O & <a href='/x'>x</a>"},
-		{"script", "a & <sub>2</sub><script>alert(1)</script>", "a &amp; <sub>2</sub>&lt;script&gt;alert(1)&lt;/script&gt;"},
+		{"script", "a & <sub>2</sub><script>alert(1)</script>",
+			"a &amp; <sub>2</sub>&lt;script&gt;alert(1)&lt;/script&gt;"},
 		{"event handler", "<b onclick='x()'>b</b>", "<b>b</b>"},
 		{"half a tag", "<img src=x onerror=x()", "&lt;img src=x onerror=x()"},
 		{"left open", "1 < 2 <i>a", "1 &lt; 2 <i>a</i>"},
@@ -163,12 +169,15 @@ func TestLinkBases(t *testing.T) {
 	} {
 		activity, person, err := markup.LinkBases(tt.path)
 		if err != nil || activity != tt.activity || person != tt.person {
-			t.Errorf("LinkBases(%q) = %q, %q, %v, want %q, %q", tt.path, activity, person, err, tt.activity, tt.person)
+			t.Errorf("LinkBases(%q) = %q, %q, %v, want %q, %q", tt.path, activity, person, err, tt.activity,
+				tt.person)
 		}
 	}
 	for _, path := range []string{
-		"javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x", "//evil.example", "///evil.example", "////evil.example/x", "https:", "https:///x",
-		"https://u:p@example.org", "/x?y=1", "/x#y", "/x'onclick=", `/x"`, "/x<y", "/x y", "/x\\y", "/x\n", "/ü", "%zz", "x:y",
+		"javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x", "//evil.example", "///evil.example",
+		"////evil.example/x", "https:", "https:///x",
+		"https://u:p@example.org", "/x?y=1", "/x#y", "/x'onclick=", `/x"`, "/x<y", "/x y", "/x\\y", "/x\n", "/ü",
+		"%zz", "x:y",
 	} {
 		if _, _, err := markup.LinkBases(path); !errors.Is(err, rules.ErrWrongCall) {
 			t.Errorf("LinkBases(%q) error = %v, want a wrong call", path, err)
@@ -179,13 +188,17 @@ func TestLinkBases(t *testing.T) {
 func TestRewriteLinks(t *testing.T) {
 	const activity, person = "https://p.example/activity", "https://p.example/person"
 	for _, tt := range []struct{ name, in, want string }{
-		{"activity", `<a class='colorless' href='/activities/view/1'>x</a>`, `<a class='colorless' href='https://p.example/activity/1'>x</a>`},
+		{"activity", `<a class='colorless' href='/activities/view/1'>x</a>`,
+			`<a class='colorless' href='https://p.example/activity/1'>x</a>`},
 		{"person, double quotes", `<a href="/profile/u">x</a>`, `<a href="https://p.example/person/u">x</a>`},
-		{"both", `<a href='/activities/view/1'>x</a><a href='/profile/u'>y</a>`, `<a href='https://p.example/activity/1'>x</a><a href='https://p.example/person/u'>y</a>`},
+		{"both", `<a href='/activities/view/1'>x</a><a href='/profile/u'>y</a>`,
+			`<a href='https://p.example/activity/1'>x</a><a href='https://p.example/person/u'>y</a>`},
 		{"text stays", `href='/profile/u' /activities/view/1`, `href='/profile/u' /activities/view/1`},
-		{"other attribute stays", `<a title=" href='/profile/u'" href='/x'>y</a>`, `<a title=" href='/profile/u'" href='/x'>y</a>`},
+		{"other attribute stays", `<a title=" href='/profile/u'" href='/x'>y</a>`,
+			`<a title=" href='/profile/u'" href='/x'>y</a>`},
 		{"longer word stays", `<a href='/profiles/u'>y</a>`, `<a href='/profiles/u'>y</a>`},
-		{"elsewhere in the URL stays", `<a href='https://x.example/profile/u'>y</a>`, `<a href='https://x.example/profile/u'>y</a>`},
+		{"elsewhere in the URL stays", `<a href='https://x.example/profile/u'>y</a>`,
+			`<a href='https://x.example/profile/u'>y</a>`},
 		{"bare link", `<a href='/profile'>y</a>`, `<a href='https://p.example/person'>y</a>`},
 		{"broken", `<a href='/profile/u`, `<a href='/profile/u`},
 	} {
@@ -196,7 +209,8 @@ func TestRewriteLinks(t *testing.T) {
 		})
 	}
 	stored := markup.Clean(`<a href='/profile/name with space'>x</a>`)
-	if got, want := markup.RewriteLinks(stored, activity, person), `<a href="`+person+`/name%20with%20space">x</a>`; got != want {
+	if got, want := markup.RewriteLinks(stored, activity, person), `<a href="`+person+
+		`/name%20with%20space">x</a>`; got != want {
 		t.Errorf("a link stored with spaces: got %s, want %s", got, want)
 	}
 	got := markup.RewriteLinks(`<a href='/profile/u'>x</a>`, "", `/p'q"&`)
@@ -209,7 +223,8 @@ func TestWebURL(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{" https://example.org/a?b=c&d ", "https://example.org/a?b=c&d"},
 		{"http://example.org/it's", "http://example.org/it%27s"},
-		{"javascript:alert(1)", ""}, {"//example.org", ""}, {"/x", ""}, {"ftp://x", ""}, {"https://", ""}, {"", ""}, {"%", ""},
+		{"javascript:alert(1)", ""}, {"//example.org", ""}, {"/x", ""}, {"ftp://x", ""}, {"https://", ""}, {"", ""},
+		{"%", ""},
 	} {
 		if got := markup.WebURL(tt.in); got != tt.want {
 			t.Errorf("WebURL(%q) = %q, want %q", tt.in, got, tt.want)
@@ -222,7 +237,8 @@ func safe(t interface{ Fatalf(string, ...any) }, out string) {
 	if !utf8.ValidString(out) {
 		t.Fatalf("not UTF-8: %q", out)
 	}
-	nodes, err := html.ParseFragment(strings.NewReader(out), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
+	nodes, err := html.ParseFragment(strings.NewReader(out),
+		&html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
 	if err != nil {
 		t.Fatalf("%q: %v", out, err)
 	}
@@ -276,9 +292,12 @@ func checkClean(t interface{ Fatalf(string, ...any) }, in string) {
 
 // fragments are parts of hostile HTML; random strings rarely contain them.
 var fragments = []string{
-	"<a href='", "<a href=\"", "javascript:", "JAVA\tSCRIPT:", "data:", "'>", "\">", ">", "<", "</a>", "<b>", "</b>", "<i/>", "<br>", "<p>",
-	"<script>", "</script>", "<style>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>", "<math>", "<title>", "</title>", "<textarea>", "<plaintext>", "<noscript>",
-	" onclick=", "x", "'", "\"", "&", "&#106;", "&colon;", "&lt;", "&amp;", "\x00", "\r", "\xff", "/", "=", " ", "<small class='small'>", "<span data-title='", "%", "é", "http://", "//",
+	"<a href='", "<a href=\"", "javascript:", "JAVA\tSCRIPT:", "data:", "'>", "\">", ">", "<", "</a>", "<b>", "</b>",
+	"<i/>", "<br>", "<p>",
+	"<script>", "</script>", "<style>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>", "<math>", "<title>", "</title>",
+	"<textarea>", "<plaintext>", "<noscript>",
+	" onclick=", "x", "'", "\"", "&", "&#106;", "&colon;", "&lt;", "&amp;", "\x00", "\r", "\xff", "/", "=", " ",
+	"<small class='small'>", "<span data-title='", "%", "é", "http://", "//",
 }
 
 func TestCleanIsSafeAndIdempotent(t *testing.T) {
@@ -357,7 +376,8 @@ func TestEscape(t *testing.T) {
 
 func TestPathSegment(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"", ""}, {"ada", "ada"}, {".", ""}, {"..", ""}, {"...", "..."}, {"a/b", "a%2Fb"}, {"a b?c#d", "a%20b%3Fc%23d"}, {"ü", "%C3%BC"}, {"\xff", "%EF%BF%BD"},
+		{"", ""}, {"ada", "ada"}, {".", ""}, {"..", ""}, {"...", "..."}, {"a/b", "a%2Fb"},
+		{"a b?c#d", "a%20b%3Fc%23d"}, {"ü", "%C3%BC"}, {"\xff", "%EF%BF%BD"},
 	} {
 		if got := markup.PathSegment(tt.in); got != tt.want {
 			t.Errorf("PathSegment(%q) = %q, want %q", tt.in, got, tt.want)

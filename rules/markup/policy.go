@@ -28,8 +28,9 @@ var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 // The words allowed in attributes. Other classes could lay a link over the portal's page, other relations give the
 // linked page access to it.
 var (
-	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
-	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // allowed alone or as a prefix before "-"
+	classNames = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
+	// allowed alone or as a prefix before "-"
+	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"}
 	relations     = []string{"external", "license", "nofollow", "noopener", "noreferrer", "sponsored", "ugc"}
 )
 
@@ -42,7 +43,8 @@ func allowedWords(value string, names, families []string) bool {
 		family, rest, _ := strings.Cut(word, "-")
 		switch {
 		case word == "", slices.Contains(names, word):
-		case !slices.Contains(families, family), !only(rest, func(c byte) bool { return alnum(c) || c == '_' || c == '-' }):
+		case !slices.Contains(families, family),
+			!only(rest, func(c byte) bool { return alnum(c) || c == '_' || c == '-' }):
 			return false
 		}
 	}
@@ -54,7 +56,8 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u")
 	p.AllowNoAttrs().OnElements("a", "span")
-	p.AllowAttrs("class").Matching(words(`(` + strings.Join(classFamilies, "|") + `)(-[A-Za-z0-9_-]*)?|` + strings.Join(classNames, "|"))).Globally()
+	p.AllowAttrs("class").Matching(words(`(` + strings.Join(classFamilies, "|") + `)(-[A-Za-z0-9_-]*)?|` +
+		strings.Join(classNames, "|"))).Globally()
 	p.AllowAttrs("title", "data-title").Globally()
 	p.AllowAttrs("data-toggle").Matching(regexp.MustCompile(`^[a-z-]*$`)).Globally()
 	p.AllowAttrs("href").OnElements("a")

@@ -19,10 +19,11 @@ const (
 // addressEscapes escapes an address for an attribute in the way that Clean does.
 var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "<", "%3C", ">", "%3E")
 
-// Relink points the links of a citation at a site that does not have the pages that they name. target returns the http
-// or https URL, or the path, for the record of a kind and id, or "" to remove the link and keep its text. Relink also
-// removes any other link that is not an absolute URL, because it works only within the system that wrote it. Absolute
-// URLs stay. citation must be a result of Clean; the result is one, too, as long as target returns only such addresses.
+// Relink points the links of a citation at a site that does not have the pages that they name. target returns the
+// http or https URL, or the path, for the record of a kind and id, or "" to remove the link and keep its text. Relink
+// also removes any other link that is not an absolute URL, because it works only within the system that wrote it.
+// Absolute URLs stay. citation must be a result of Clean; the result is one, too, as long as target returns only such
+// addresses.
 func Relink(citation string, target func(kind LinkKind, id string) string) string {
 	return editLinks(citation, func(address string) (size int, to string, keep bool) {
 		if isAbsolute(address) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Restrict returns HTML that another system has stored. The elements i b em strong sub sup stay, without attributes and
-// properly nested. Character references stay. Restrict escapes all other markup, so that readers see it as typed.
+// Restrict returns HTML that another system has stored. The elements i b em strong sub sup stay, without attributes
+// and properly nested. Character references stay. Restrict escapes all other markup, so that readers see it as typed.
 func Restrict(s string) string {
 	if plainText(s) {
 		return s
@@ -87,8 +87,8 @@ func Stored(s string) string {
 	return Restrict(s)
 }
 
-// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a digit, a
-// sign or a character beyond ASCII.
+// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a digit,
+// a sign or a character beyond ASCII.
 func tagged(s string) bool {
 	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
 		s = s[lt+1:]

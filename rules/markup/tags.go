@@ -49,8 +49,8 @@ func (r *reader) isHidden(e element) bool {
 	return !e.closed && (e.role == hidden || e.local == "tex-math" && r.formulas)
 }
 
-// sizeOfHidden returns the size of the content that s begins with, with its end tag. Without an end tag the content of
-// a script is the rest, and that of other elements is shown.
+// sizeOfHidden returns the size of the content that s begins with, with its end tag. Without an end tag the content
+// of a script is the rest, and that of other elements is shown.
 func (r *reader) sizeOfHidden(s string, e element) int {
 	raw := e.local == "script" || e.local == "style"
 	if !raw && !r.hasEnd(e.name) {

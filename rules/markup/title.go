@@ -28,8 +28,8 @@ func AppendTitle(dst []byte, s string) []byte {
 	return r.read()
 }
 
-// Plain returns the words of a stored text: what a reader sees of Title in a browser. Character references are decoded
-// once. Plain does not allocate for a text without markup, references and needless white space.
+// Plain returns the words of a stored text: what a reader sees of Title in a browser. Character references are
+// decoded once. Plain does not allocate for a text without markup, references and needless white space.
 func Plain(s string) string {
 	if s = strings.Trim(s, " \t\r\n"); settled(s, false) {
 		return s

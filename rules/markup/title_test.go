@@ -18,7 +18,8 @@ func TestRead(t *testing.T) {
 		{"empty", "", "", ""},
 		{"plain", "What's in a name?", "What's in a name?", "What's in a name?"},
 		{"inline markup", "H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>",
-			"H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>", "H2O in vivo b e s +"},
+			"H<sub>2</sub>O <i>in vivo</i> <b>b</b> <em>e</em> <strong>s</strong> <sup>+</sup>",
+			"H2O in vivo b e s +"},
 		{"attributes", "<i onclick='x()' class=y>a</i>", "<i>a</i>", "a"},
 		{"capitals", "CO<SUB>2</SUB>", "CO<sub>2</sub>", "CO2"},
 		{"left open", "<i>a <b>b", "<i>a <b>b</b></i>", "a b"},
@@ -36,7 +37,8 @@ func TestRead(t *testing.T) {
 		{"scripts on both sides", "<mml:mmultiscripts><mml:mi>U</mml:mi><mml:mn>2</mml:mn><mml:mo>+</mml:mo>" +
 			"<mml:mprescripts></mml:mprescripts><mml:mn>92</mml:mn><mml:mn>238</mml:mn></mml:mmultiscripts>",
 			"<sub>92</sub><sup>238</sup>U<sub>2</sub><sup>+</sup>", "92238U2+"},
-		{"both scripts", "<math><msubsup><mi>SO</mi><mn>4</mn><mrow><mn>2</mn><mo>&#8722;</mo></mrow></msubsup></math>",
+		{"both scripts",
+			"<math><msubsup><mi>SO</mi><mn>4</mn><mrow><mn>2</mn><mo>&#8722;</mo></mrow></msubsup></math>",
 			"SO<sub>4</sub><sup>2&#8722;</sup>", "SO42−"},
 		{"scripts in scripts", "<math><msup><mi>e</mi><msup><mi>x</mi><mn>2</mn></msup></msup></math>",
 			"e<sup>x<sup>2</sup></sup>", "ex2"},
@@ -65,7 +67,8 @@ func TestRead(t *testing.T) {
 			"CO<sub>2</sub> <i>in vivo</i> 5m", "CO2 in vivo 5m"},
 		{"no effect", `<scp>Mothnet</scp>: a <span class="smallcaps">tool</span> for <u>dusk</u><br/>surveys`,
 			"Mothnet: a tool for dusk surveys", "Mothnet: a tool for dusk surveys"},
-		{"blocks", "<p>One</p><p>two</p><ul><li>three</li><li>four</li></ul>five<br>six", "One two three four five six",
+		{"blocks", "<p>One</p><p>two</p><ul><li>three</li><li>four</li></ul>five<br>six",
+			"One two three four five six",
 			"One two three four five six"},
 		{"script and style", "a<script>alert(1)</script> b<STYLE type='x'>*{}</style >c<script>d", "a bc", "a bc"},
 		{"link", "<a href='javascript:x'>a</a>", "a", "a"},
@@ -88,7 +91,8 @@ func TestRead(t *testing.T) {
 		{"hearts", "I <3 owls </3", "I &lt;3 owls &lt;/3", "I <3 owls </3"},
 
 		{"references", "Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller",
-			"Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller", "Search & Rescue: Fernández's – Müller"},
+			"Search &amp; Rescue: Fern&#225;ndez&#39;s &#x2013; M&uuml;ller",
+			"Search & Rescue: Fernández's – Müller"},
 		{"references of tags", "the &lt;i&gt; tag", "the &lt;i&gt; tag", "the <i> tag"},
 		{"encoded twice", "&amp;amp; &amp;lt;b&amp;gt;", "&amp;amp; &amp;lt;b&amp;gt;", "&amp; &lt;b&gt;"},
 		{"no references", "Conditions;&conditions; AT&T &copy and &nosuch; &; &notit; &#; &#x;",
@@ -98,7 +102,8 @@ func TestRead(t *testing.T) {
 		{"references of spaces", "a&#10;&Tab; b&#0;c&nbsp;d", "a b\uFFFDc&nbsp;d", "a b\uFFFDc\u00a0d"},
 
 		{"white space", "Spaced title\n      with line\tbreaks and <sub>\n 2 </sub> from XML ",
-			"Spaced title with line breaks and <sub>2</sub> from XML", "Spaced title with line breaks and 2 from XML"},
+			"Spaced title with line breaks and <sub>2</sub> from XML",
+			"Spaced title with line breaks and 2 from XML"},
 		{"not UTF-8", "a\xffb\x00", "a\uFFFDb", "a\uFFFDb"},
 		{"other control characters", "a\x01\u0085\u2028\ufffeb", "a b", "a b"},
 	} {
@@ -150,7 +155,8 @@ var pieces = append([]string{
 	"<none/>", "<mi>", "</mi>", "<mtext>", "</mtext>",
 	"<mrow>", "</mrow>", "<jats:italic>", "</jats:italic>", "<jats:p>", "</jats:p>", "<sub>", "</sub>",
 	"<alternatives>", "</alternatives>", "<tex-math>", "</tex-math>",
-	"<annotation>", "</annotation>", "<foo>", "</foo>", "<and>", "<title>", "</title>", "\n\n", "  ", "&#32;", "&nbsp;",
+	"<annotation>", "</annotation>", "<foo>", "</foo>", "<and>", "<title>", "</title>", "\n\n", "  ", "&#32;",
+	"&nbsp;",
 	"&amp;lt;", "&#8290;", "&#xFFFE;", "&NotEqualTilde;", "<![CDATA[", "<?x ?>", "x y", "2",
 }, fragments...)
 

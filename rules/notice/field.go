@@ -18,8 +18,8 @@ import (
 type Field struct {
 	Flag string // the code of a work for which the field is set, or ""
 	Work string // the code of a work for which the field names another work, or ""
-	// Types are codes by what entries of the field call their type, as Crossref has them. An entry of another type says
-	// nothing. Nil means that entries have no type.
+	// Types are codes by what entries of the field call their type, as Crossref has them. An entry of another type
+	// says nothing. Nil means that entries have no type.
 	Types *Words
 }
 

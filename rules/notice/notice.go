@@ -39,8 +39,8 @@ var (
 	kinds  = []string{Retraction, Withdrawal, Expression, Correction}
 )
 
-// Notice is what a record says of its work, and at most one other work with which the first one has to do: the notice,
-// or the work that a notice is about.
+// Notice is what a record says of its work, and at most one other work with which the first one has to do: the
+// notice, or the work that a notice is about.
 type Notice struct {
 	Code string
 	DOI  string // bare
@@ -101,9 +101,9 @@ func gravity(code string) int {
 	return len(states) + len(kinds)
 }
 
-// Settle returns notices without those that others make superfluous, the gravest first. A record that is the notice of
-// a retraction and, without a further notice, marked as retracted, is only the notice: "retraction" may name the notice
-// of a work, or the work that a notice retracts.
+// Settle returns notices without those that others make superfluous, the gravest first. A record that is the notice
+// of a retraction and, without a further notice, marked as retracted, is only the notice: "retraction" may name the
+// notice of a work, or the work that a notice retracts.
 func Settle(all []Notice) []Notice {
 	all = slices.Clone(all[:min(len(all), mostSettled)])
 	for i, n := range all {

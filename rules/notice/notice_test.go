@@ -138,7 +138,8 @@ func TestField(t *testing.T) {
 		{flag, `"n/a"`, ""}, {flag, `"-"`, ""}, {flag, `"null"`, ""}, {flag, `"No."`, ""}, {flag, `"false."`, ""},
 		{flag, `"Not available"`, ""}, {flag, `{"status": "no"}`, ""}, {flag, `{"date": "2020"}`, "retracted"},
 
-		{by, `"https://doi.org/10.5555%2Fn.1"`, "retracted 10.5555/n.1"}, {by, `true`, "retracted"}, {by, `false`, ""},
+		{by, `"https://doi.org/10.5555%2Fn.1"`, "retracted 10.5555/n.1"}, {by, `true`, "retracted"},
+		{by, `false`, ""},
 		{by, `"2021"`, "retracted"}, {by, `"see doi:10.5555/n.1."`, "retracted 10.5555/n.1"}, {by, `"none"`, ""},
 		{by, `["10.5555/n.1", "10.5555/n.2"]`, "retracted 10.5555/n.1|retracted 10.5555/n.2"},
 		{by, `"10.5555/n.1; 10.5555/n.2"`, "retracted 10.5555/n.1|retracted 10.5555/n.2"},

@@ -8,8 +8,8 @@ type Words struct {
 	first       map[string]bool // the letters with which words begin, as beginning returns them
 }
 
-// NewWords returns the codes of words. These are in small letters, with one space between two. The words of a key that
-// ends in " *" may be followed by anything in titles.
+// NewWords returns the codes of words. These are in small letters, with one space between two. The words of a key
+// that ends in " *" may be followed by anything in titles.
 func NewWords(codes map[string]string) *Words {
 	w := &Words{exact: map[string]string{}, open: map[string]string{}, first: map[string]bool{}}
 	for words, code := range codes {
@@ -64,8 +64,8 @@ func head(words string) string {
 	return strings.Trim(strings.Join(strings.Fields(spaces.Replace(strings.ToLower(words))), " "), " .")
 }
 
-// Title returns the code of a title, in plain words, that begins with words that have one: before a colon, a dash or a
-// quotation mark, in brackets, or alone; or that ends with them in brackets, as Web of Science has it. Other titles
+// Title returns the code of a title, in plain words, that begins with words that have one: before a colon, a dash or
+// a quotation mark, in brackets, or alone; or that ends with them in brackets, as Web of Science has it. Other titles
 // that begin with the same words are about something else: "Correction of astigmatism", "Retraction of the eyelid".
 func (w *Words) Title(title string) string {
 	if w == nil || title == "" {

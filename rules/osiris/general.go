@@ -90,7 +90,8 @@ func (r *reader) features() {
 			continue
 		}
 		on, set := rec.flag("enabled")
-		if unclear := raw.FlagOf(raw.Get(rec.doc, "enabled")) == raw.FlagUnclear; unclear && enabled == &s.Portal.Workflow {
+		if unclear := raw.FlagOf(raw.Get(rec.doc, "enabled")) == raw.FlagUnclear; unclear &&
+			enabled == &s.Portal.Workflow {
 			on, set = true, true // the feature hides
 		}
 		if set {

@@ -84,7 +84,8 @@ func TestSettings(t *testing.T) {
 	}
 	off := false
 	want := osiris.Settings{
-		StartYear: 1998, APIKey: osiris.APIKey{Text: " k3y"}, PortfolioKey: osiris.APIKey{Text: "12345"}, Language: "de", Portfolio: &off,
+		StartYear: 1998, APIKey: osiris.APIKey{Text: " k3y"}, PortfolioKey: osiris.APIKey{Text: "12345"},
+		Language: "de", Portfolio: &off,
 		Portal: osiris.Portal{Known: 2},
 		Roles: map[string][]access.Permission{
 			"admin": {access.ProjectsView, access.ProposalsView}, "scientist": nil, "leader": {access.ProjectsView},
@@ -93,17 +94,22 @@ func TestSettings(t *testing.T) {
 		Labels:  s.Labels,
 		Render: render.Osiris{
 			Categories: []render.OsirisCategory{
-				{From: "adminCategories 1", ID: "publication", Name: label.Name{EN: "Publications", DE: "Publikationen"}, Icon: "book", Order: 4},
+				{From: "adminCategories 1", ID: "publication",
+					Name: label.Name{EN: "Publications", DE: "Publikationen"}, Icon: "book", Order: 4},
 				{From: "adminCategories 2", ID: "review", Name: label.Name{EN: "Reviews"}},
-				{From: "adminCategories 3", ID: "award"}, {From: "adminCategories 4", ID: "poster"}, {From: "adminCategories 5", ID: "lecture"},
+				{From: "adminCategories 3", ID: "award"}, {From: "adminCategories 4", ID: "poster"},
+				{From: "adminCategories 5", ID: "lecture"},
 			},
 			Types: []render.OsirisType{
-				{From: "adminTypes 507f1f77bcf86cd799439011", ID: "article", Parent: "publication", Name: label.Name{EN: "Article"}, Icon: "file",
+				{From: "adminTypes 507f1f77bcf86cd799439011", ID: "article", Parent: "publication",
+					Name: label.Name{EN: "Article"}, Icon: "file",
 					Print: "{authors} {title}", Title: "{title}", Subtitle: "{authors}"},
-				{From: "adminTypes 507f1f77bcf86cd799439012", ID: "editorial", Parent: "review", Order: 2, Ongoing: true},
+				{From: "adminTypes 507f1f77bcf86cd799439012", ID: "editorial", Parent: "review", Order: 2,
+					Ongoing: true},
 			},
 			Fields: []render.OsirisField{
-				{From: "adminFields 1", ID: "impact-note", Name: label.Name{EN: "Impact", DE: "Wirkung"}, Kind: render.OsirisText, Default: "Low",
+				{From: "adminFields 1", ID: "impact-note", Name: label.Name{EN: "Impact", DE: "Wirkung"},
+					Kind: render.OsirisText, Default: "Low",
 					Values: map[string]label.Name{
 						"High": {EN: "High", DE: "Hoch"}, "Hoch": {EN: "High", DE: "Hoch"}, "Low": {EN: "Low"},
 						"None": {EN: "None", DE: "Keine"}, "Keine": {EN: "None", DE: "Keine"},
@@ -126,7 +132,8 @@ func TestSettings(t *testing.T) {
 		{label.ProjectStatus, "on", "Laufend", "Laufend"},
 		{label.Topic, "ice", "Ice", "Eis"},
 	} {
-		if en, de := s.Labels.Label(tt.set, tt.code, "en"), s.Labels.Label(tt.set, tt.code, "de"); en != tt.en && tt.en != "Laufend" || de != tt.de && tt.de != "Lead" {
+		if en, de := s.Labels.Label(tt.set, tt.code, "en"), s.Labels.Label(tt.set, tt.code, "de"); en != tt.en &&
+			tt.en != "Laufend" || de != tt.de && tt.de != "Lead" {
 			t.Errorf("%s %s: got %q, %q, want %q, %q", tt.set, tt.code, en, de, tt.en, tt.de)
 		}
 	}
@@ -142,66 +149,93 @@ func TestMalformed(t *testing.T) {
 		want                   []string
 	}{
 		{"start year in words", osiris.General, `{"_id": 1, "key": "startyear", "value": "soon"}`,
-			func(s osiris.Settings) bool { return s.StartYear == 0 }, []string{"adminGeneral 1: startyear is not a year"}},
+			func(s osiris.Settings) bool { return s.StartYear == 0 },
+			[]string{"adminGeneral 1: startyear is not a year"}},
 		{"start year as a list", osiris.General, `{"_id": 1, "key": "startyear", "value": [2020]}`,
-			func(s osiris.Settings) bool { return s.StartYear == 0 }, []string{"adminGeneral 1: startyear is not a year"}},
+			func(s osiris.Settings) bool { return s.StartYear == 0 },
+			[]string{"adminGeneral 1: startyear is not a year"}},
 		{"start year as double", osiris.General, `{"_id": 1, "key": "startyear", "value": 2020.0}`,
 			func(s osiris.Settings) bool { return s.StartYear == 2020 }, nil},
 		{"start year in parts of a year", osiris.General, `{"_id": 1, "key": "startyear", "value": 2020.5}`,
-			func(s osiris.Settings) bool { return s.StartYear == 0 }, []string{"adminGeneral 1: startyear is not a year"}},
+			func(s osiris.Settings) bool { return s.StartYear == 0 },
+			[]string{"adminGeneral 1: startyear is not a year"}},
 		{"start year empty", osiris.General, `{"_id": 1, "key": "startyear", "value": ""}`,
 			func(s osiris.Settings) bool { return s.StartYear == 0 }, nil},
 		{"key without a value", osiris.General, `{"_id": 1, "key": "apikey"}`,
 			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{} }, nil},
 		{"a key that is not text is refused", osiris.General, `{"_id": 1, "key": "apikey", "value": {"a": 1}}`,
-			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{Sealed: true} }, []string{"adminGeneral 1: apikey is not text: calls are refused until it is"}},
+			func(s osiris.Settings) bool { return s.APIKey == osiris.APIKey{Sealed: true} },
+			[]string{"adminGeneral 1: apikey is not text: calls are refused until it is"}},
 		{"key that is a flag stays closed", osiris.General, `{"_id": 1, "key": "portfolio_apikey", "value": true}`,
 			func(s osiris.Settings) bool { return s.PortfolioKey == osiris.APIKey{Sealed: true} },
 			[]string{"adminGeneral 1: portfolio_apikey is not text: calls are refused until it is"}},
-		{"setting stored twice", osiris.General, "{\"_id\": 2, \"key\": \"apikey\", \"value\": \"b\"}\n{\"_id\": 1, \"key\": \"apikey\", \"value\": \"a\"}",
-			func(s osiris.Settings) bool { return s.APIKey.Text == "a" }, []string{"adminGeneral 2: apikey is given twice"}},
+		{"setting stored twice", osiris.General,
+			"{\"_id\": 2, \"key\": \"apikey\", \"value\": \"b\"}\n{\"_id\": 1, \"key\": \"apikey\", \"value\": \"a\"}",
+			func(s osiris.Settings) bool { return s.APIKey.Text == "a" },
+			[]string{"adminGeneral 2: apikey is given twice"}},
 		{"setting without a name", osiris.General, "{\"_id\": 1, \"value\": 1}\n{\"_id\": 2, \"key\": [\"apikey\"]}",
-			none, []string{"adminGeneral 1: key is missing", "adminGeneral 2: key is not text", "adminGeneral 2: key is missing"}},
+			none, []string{"adminGeneral 1: key is missing", "adminGeneral 2: key is not text",
+				"adminGeneral 2: key is missing"}},
 		{"language", osiris.General, `{"_id": 1, "key": "render_language", "value": "fr"}`,
-			func(s osiris.Settings) bool { return s.Language == "" }, []string{`adminGeneral 1: render_language is "fr", want en or de`}},
+			func(s osiris.Settings) bool { return s.Language == "" },
+			[]string{`adminGeneral 1: render_language is "fr", want en or de`}},
 		{"feature", osiris.Features, `{"_id": 1, "feature": "portfolio-spectrum", "enabled": "perhaps"}`,
-			func(s osiris.Settings) bool { return s.Portfolio == nil }, []string{"adminFeatures 1: enabled is neither true nor false"}},
+			func(s osiris.Settings) bool { return s.Portfolio == nil },
+			[]string{"adminFeatures 1: enabled is neither true nor false"}},
 		{"right without a role", osiris.Rights, `{"_id": 1, "right": "projects.view", "value": true}`,
-			func(s osiris.Settings) bool { return len(s.Roles) == 0 }, []string{"adminRights 1: role or right is missing"}},
-		{"right with an odd value", osiris.Rights, `{"_id": 1, "role": "admin", "right": "projects.view", "value": {"yes": 1}}`,
+			func(s osiris.Settings) bool { return len(s.Roles) == 0 },
+			[]string{"adminRights 1: role or right is missing"}},
+		{"right with an odd value", osiris.Rights,
+			`{"_id": 1, "role": "admin", "right": "projects.view", "value": {"yes": 1}}`,
 			func(s osiris.Settings) bool { _, ok := s.Roles["admin"]; return ok && s.Roles["admin"] == nil },
 			[]string{"adminRights 1: value is neither true nor false"}},
-		{"category with a malformed list of viewers", osiris.Categories, `{"_id": "c", "id": "review", "visible_role": 7}`,
+		{"category with a malformed list of viewers", osiris.Categories,
+			`{"_id": "c", "id": "review", "visible_role": 7}`,
 			func(s osiris.Settings) bool { roles, ok := s.Visible["review"]; return ok && roles == nil },
 			[]string{"adminCategories c: visible_role is not a role: the category is hidden"}},
-		{"category with an odd role among others", osiris.Categories, `{"_id": "c", "id": "review", "visible_role": ["admin", 7]}`,
+		{"category with an odd role among others", osiris.Categories,
+			`{"_id": "c", "id": "review", "visible_role": ["admin", 7]}`,
 			func(s osiris.Settings) bool { return reflect.DeepEqual(s.Visible["review"], []string{"admin"}) },
 			[]string{"adminCategories c: visible_role holds what is not a role"}},
 		{"category defined twice is visible to those who see both", osiris.Categories,
-			"{\"_id\": 1, \"id\": \"review\", \"visible_role\": [\"a\", \"b\"]}\n{\"_id\": 2, \"id\": \"review\", \"visible_role\": [\"b\", \"c\"]}",
+			"{\"_id\": 1, \"id\": \"review\", \"visible_role\": [\"a\", \"b\"]}\n{\"_id\": 2, \"id\": \"review\", " +
+				"\"visible_role\": [\"b\", \"c\"]}",
 			func(s osiris.Settings) bool { return reflect.DeepEqual(s.Visible["review"], []string{"b"}) }, nil},
-		{"category with odd names", osiris.Categories, `{"_id": 1, "id": "review", "name": {"en": "x"}, "name_de": "Gutachten", "icon": []}`,
+		{"category with odd names", osiris.Categories,
+			`{"_id": 1, "id": "review", "name": {"en": "x"}, "name_de": "Gutachten", "icon": []}`,
 			func(s osiris.Settings) bool { return s.Render.Categories[0].Name == label.Name{DE: "Gutachten"} },
 			[]string{"adminCategories 1: name is not text", "adminCategories 1: icon is not text"}},
-		{"template that is not a document", osiris.Types, `{"_id": 1, "id": "a", "parent": "b", "template": "{title}", "modules": "title"}`,
+		{"template that is not a document", osiris.Types,
+			`{"_id": 1, "id": "a", "parent": "b", "template": "{title}", "modules": "title"}`,
 			func(s osiris.Settings) bool { return s.Render.Types[0].ID == "a" },
 			[]string{"adminTypes 1: modules is not a list", "adminTypes 1: template is not a document"}},
-		{"templates, one of them not text", osiris.Types, `{"_id": 1, "id": "a", "parent": "b", "template": {"print": ["{title}"], "title": "{title}"}}`,
-			func(s osiris.Settings) bool { return s.Render.Types[0].Title == "{title}" }, []string{"adminTypes 1: template.print is not text"}},
-		{"values of a field", osiris.Fields, `{"_id": 1, "id": "a", "values": [["x", {"y": 1}], 7, null, [], ["ok"]]}`,
+		{"templates, one of them not text", osiris.Types,
+			`{"_id": 1, "id": "a", "parent": "b", "template": {"print": ["{title}"], "title": "{title}"}}`,
+			func(s osiris.Settings) bool { return s.Render.Types[0].Title == "{title}" },
+			[]string{"adminTypes 1: template.print is not text"}},
+		{"values of a field", osiris.Fields,
+			`{"_id": 1, "id": "a", "values": [["x", {"y": 1}], 7, null, [], ["ok"]]}`,
 			func(s osiris.Settings) bool { return len(s.Render.Fields[0].Values) == 2 },
-			[]string{"adminFields 1: values holds what is neither text nor a pair of texts", "adminFields 1: values holds what is neither text nor a pair of texts",
+			[]string{"adminFields 1: values holds what is neither text nor a pair of texts",
+				"adminFields 1: values holds what is neither text nor a pair of texts",
 				"adminFields 1: values holds what is neither text nor a pair of texts"}},
-		{"project types", osiris.Projects, "{\"_id\": 1, \"name\": \"X\"}\n{\"_id\": 2, \"id\": \"a\", \"name\": \"A\"}\n{\"_id\": 3, \"id\": \"a\", \"name\": \"B\"}",
+		{"project types", osiris.Projects,
+			"{\"_id\": 1, \"name\": \"X\"}\n{\"_id\": 2, \"id\": \"a\", \"name\": \"A\"}\n{\"_id\": 3, \"id\": " +
+				"\"a\", \"name\": \"B\"}",
 			func(s osiris.Settings) bool { return s.Labels.Label(label.ProjectType, "a", "en") == "A" },
 			[]string{"adminProjects 1: id is missing", `adminProjects 3: id "a" is given twice`}},
-		{"vocabulary", osiris.Vocabularies, `{"_id": 1, "id": "funder", "values": ["DFG", {"id": "EU", "en": "EU"}, {"en": "nobody"}, {"id": "EU"}, {"id": "X", "en": 1.5}]}`,
+		{"vocabulary", osiris.Vocabularies,
+			`{"_id": 1, "id": "funder", "values": ["DFG", {"id": "EU", "en": "EU"}, {"en": "nobody"}, {"id": "EU"}, {"id": "X", "en": 1.5}]}`,
 			func(s osiris.Settings) bool {
-				return s.Labels.Label(label.Funder, "EU", "en") == "EU" && s.Labels.Label(label.Funder, "X", "en") == "X"
+				return s.Labels.Label(label.Funder, "EU", "en") == "EU" &&
+					s.Labels.Label(label.Funder, "X", "en") == "X"
 			},
-			[]string{"adminVocabularies 1: values holds what is not a document", `adminVocabularies 1: values.id "" is empty or given twice`,
-				`adminVocabularies 1: values.id "EU" is empty or given twice`, "adminVocabularies 1: values.en is not text"}},
-		{"vocabulary without values", osiris.Vocabularies, "{\"_id\": 1, \"id\": \"funder\", \"values\": {\"a\": 1}}\n{\"_id\": 2, \"values\": []}",
+			[]string{"adminVocabularies 1: values holds what is not a document",
+				`adminVocabularies 1: values.id "" is empty or given twice`,
+				`adminVocabularies 1: values.id "EU" is empty or given twice`,
+				"adminVocabularies 1: values.en is not text"}},
+		{"vocabulary without values", osiris.Vocabularies,
+			"{\"_id\": 1, \"id\": \"funder\", \"values\": {\"a\": 1}}\n{\"_id\": 2, \"values\": []}",
 			none, []string{"adminVocabularies 1: values is not a list", "adminVocabularies 2: id is missing"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,14 +254,16 @@ func TestBrokenDocument(t *testing.T) {
 	broken := bson.Raw{12, 0, 0, 0, 0x10, 'a', 0, 1, 0, 0, 0, 0}
 	broken[4] = 0x99
 	s := osiris.From(map[string][]bson.Raw{osiris.General: {broken}})
-	if got, want := warnings(s), []string{"adminGeneral: is not a document that can be read"}; !reflect.DeepEqual(got, want) {
+	if got, want := warnings(s), []string{"adminGeneral: is not a document that can be read"}; !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestEmptyDatabase(t *testing.T) {
 	s := osiris.From(nil)
-	if s.Warnings != nil || s.StartYear != 0 || len(s.Roles)+len(s.Visible) != 0 || s.Labels.Label(label.Funder, "x", "en") != "x" {
+	if s.Warnings != nil || s.StartYear != 0 || len(s.Roles)+len(s.Visible) != 0 ||
+		s.Labels.Label(label.Funder, "x", "en") != "x" {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -237,7 +273,9 @@ func TestFaults(t *testing.T) {
 		osiris.Categories: `{"_id": "c1", "name": "Nameless"}`,
 		osiris.Types:      `{"_id": {"$oid": "507f1f77bcf86cd799439011"}, "id": "a", "parent": "b", "template": {"print": "{titel}"}}`,
 	}))
-	rules, err := render.Parse("r.yaml", []byte(`templates: {print: "{year}", web: "{year}", portfolio: "{year}", title: "{year}", authors: "{authors}", editors: "{editors}"}`))
+	rules, err := render.Parse("r.yaml",
+		[]byte(
+			`templates: {print: "{year}", web: "{year}", portfolio: "{year}", title: "{year}", authors: "{authors}", editors: "{editors}"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +295,8 @@ func TestFaults(t *testing.T) {
 }
 
 func FuzzFrom(f *testing.F) {
-	f.Add(`{"_id": 1, "key": "startyear", "value": {"$numberLong": "9"}, "id": "a", "name": [], "template": {"print": 1}, "values": [[[]]], "visible_role": {}}`)
+	f.Add(
+		`{"_id": 1, "key": "startyear", "value": {"$numberLong": "9"}, "id": "a", "name": [], "template": {"print": 1}, "values": [[[]]], "visible_role": {}}`)
 	collections := append(osiris.ForAnswers(), osiris.ForRendering()...)
 	f.Fuzz(func(t *testing.T, json string) {
 		var doc bson.D
@@ -281,7 +320,8 @@ func FuzzFrom(f *testing.F) {
 func TestFirstRecordCounts(t *testing.T) {
 	const a, b = `{"_id": 1, "id": "x", "name": "first"}`, `{"_id": 2, "id": "x", "name": "second"}`
 	for _, lines := range []string{a + "\n" + b, b + "\n" + a} {
-		s := osiris.From(documents(t, map[string]string{osiris.Topics: lines, osiris.Projects: lines, osiris.Categories: lines}))
+		s := osiris.From(
+			documents(t, map[string]string{osiris.Topics: lines, osiris.Projects: lines, osiris.Categories: lines}))
 		for _, set := range []string{label.Topic, label.ProjectType} {
 			if got := s.Labels.Label(set, "x", "en"); got != "first" {
 				t.Errorf("%s is named %q, want the first", set, got)
@@ -313,7 +353,8 @@ func TestText(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ name, value string }{
-		{"a fraction", `1.5`}, {"a flag", `true`}, {"a list", `["Ice"]`}, {"a document", `{"en": "Ice"}`}, {"a date", `{"$date": "2020-01-01T00:00:00Z"}`},
+		{"a fraction", `1.5`}, {"a flag", `true`}, {"a list", `["Ice"]`}, {"a document", `{"en": "Ice"}`},
+		{"a date", `{"$date": "2020-01-01T00:00:00Z"}`},
 	} {
 		s := osiris.From(documents(t, map[string]string{osiris.Categories: `{"_id": 1, "id": ` + tt.value + `}`}))
 		want := []string{"adminCategories 1: id is not text"}
@@ -334,7 +375,10 @@ func TestFlags(t *testing.T) {
 		{`false`, &off}, {`0`, &off}, {`"0"`, &off}, {`"false"`, &off}, {`""`, &off},
 		{`null`, nil}, {`2`, nil}, {`"yes"`, nil}, {`[]`, nil},
 	} {
-		s := osiris.From(documents(t, map[string]string{osiris.Features: `{"_id": 1, "feature": "portfolio-spectrum", "enabled": ` + tt.value + `}`}))
+		s := osiris.From(
+			documents(t,
+				map[string]string{osiris.Features: `{"_id": 1, "feature": "portfolio-spectrum", "enabled": ` +
+					tt.value + `}`}))
 		if !reflect.DeepEqual(s.Portfolio, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.value, s.Portfolio, tt.want)
 		}
@@ -361,7 +405,8 @@ func TestLargeCollections(t *testing.T) {
 			{"_id": 6, "username": "dee", "hide": "true"}
 			{"_id": "e", "username": "eve", "hide": "yes"}`,
 	}))
-	journals := map[string]render.OsirisJournal{"1": {Name: "Ice", Abbr: "I."}, "507f1f77bcf86cd799439013": {Abbr: "J."}, "five": {Name: "5"}}
+	journals := map[string]render.OsirisJournal{"1": {Name: "Ice", Abbr: "I."},
+		"507f1f77bcf86cd799439013": {Abbr: "J."}, "five": {Name: "5"}}
 	if !reflect.DeepEqual(s.Render.Journals, journals) {
 		t.Errorf("journals %+v, want %+v", s.Render.Journals, journals)
 	}

@@ -50,7 +50,8 @@ func (p Portal) String() string {
 // FromPortal reports whether a condition with an origin (filter.Filter.Origin) is one of Portal.Shown.
 func FromPortal(origin string) bool { return origin == FromTypes || origin == FromWorkflow }
 
-// Filters by which OSIRIS selects what its portal shows. They compare as MongoDB does, so portfolio: "1" shows nothing.
+// Filters by which OSIRIS selects what its portal shows. They compare as MongoDB does, so portfolio: "1" shows
+// nothing.
 var (
 	inPortal   = filter.OneOf("portfolio", true, 1, "true")
 	approved   = filter.OneOf("workflow.status", "verified")
@@ -76,8 +77,8 @@ func (p Portal) Shown() *filter.Filter {
 	return shown
 }
 
-// Keeping returns the settings with the last known ones in place of those that are gone, whose names it returns. OSIRIS
-// deletes and inserts such a record to change it: a run between the two would publish what it hides.
+// Keeping returns the settings with the last known ones in place of those that are gone, whose names it returns.
+// OSIRIS deletes and inserts such a record to change it: a run between the two would publish what it hides.
 func (p Portal) Keeping(last Portal) (kept Portal, gone []string) {
 	if p.Visibility == "" && last.Visibility != "" {
 		p.Visibility, gone = last.Visibility, append(gone, FromWorkflow)

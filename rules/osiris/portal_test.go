@@ -29,29 +29,32 @@ func shown(t *testing.T, p osiris.Portal, activities []bson.Raw) string {
 
 func portalOf(t *testing.T, features, general, types string) osiris.Settings {
 	t.Helper()
-	return osiris.From(documents(t, map[string]string{osiris.Features: features, osiris.General: general, osiris.Types: types}))
+	return osiris.From(
+		documents(t, map[string]string{osiris.Features: features, osiris.General: general, osiris.Types: types}))
 }
 
-// TestPortalSubtypes: the portal shows a subtype if its record has portfolio in one of the forms that OSIRIS looks for.
+// TestPortalSubtypes: the portal shows a subtype if its record has portfolio in one of the forms that OSIRIS looks
+// for.
 func TestPortalSubtypes(t *testing.T) {
 	article := documents(t, map[string]string{"a": `{"_id": "article", "subtype": "article"}`})["a"]
 	for types, want := range map[string]bool{
-		`{"id": "article", "portfolio": true}`:                              true,
-		`{"id": "article", "portfolio": 1}`:                                 true,
-		`{"id": "article", "portfolio": 1.0}`:                               true,
-		`{"id": "article", "portfolio": "true"}`:                            true,
-		`{"id": "article", "portfolio": "1"}`:                               false,
-		`{"id": "article", "portfolio": "TRUE"}`:                            false,
-		`{"id": "article", "portfolio": false}`:                             false,
-		`{"id": "article", "portfolio": "false"}`:                           false,
-		`{"id": "article", "portfolio": 0}`:                                 false,
-		`{"id": "article", "portfolio": null}`:                              false,
-		`{"id": "article", "parent": "publication"}`:                        false, // although OSIRIS's form shows it as set
-		`{"id": "Article", "portfolio": true}`:                              false,
-		`{"id": " article", "portfolio": true}`:                             false,
-		`{"id": 7, "portfolio": true}`:                                      false,
-		`{"portfolio": true}`:                                               false,
-		``:                                                                  false,
+		`{"id": "article", "portfolio": true}`:    true,
+		`{"id": "article", "portfolio": 1}`:       true,
+		`{"id": "article", "portfolio": 1.0}`:     true,
+		`{"id": "article", "portfolio": "true"}`:  true,
+		`{"id": "article", "portfolio": "1"}`:     false,
+		`{"id": "article", "portfolio": "TRUE"}`:  false,
+		`{"id": "article", "portfolio": false}`:   false,
+		`{"id": "article", "portfolio": "false"}`: false,
+		`{"id": "article", "portfolio": 0}`:       false,
+		`{"id": "article", "portfolio": null}`:    false,
+		// although OSIRIS's form shows it as set
+		`{"id": "article", "parent": "publication"}`: false,
+		`{"id": "Article", "portfolio": true}`:       false,
+		`{"id": " article", "portfolio": true}`:      false,
+		`{"id": 7, "portfolio": true}`:               false,
+		`{"portfolio": true}`:                        false,
+		``:                                           false,
 		"{\"id\": \"article\", \"portfolio\": true}\n{\"id\": \"article\"}": false, // two records of one subtype
 	} {
 		s := portalOf(t, "", "", types)
@@ -59,8 +62,10 @@ func TestPortalSubtypes(t *testing.T) {
 			t.Errorf("%s: shown %v, want %v", types, got, want)
 		}
 	}
-	for _, activity := range documents(t, map[string]string{"a": `{} {"subtype": null} {"subtype": ["chapter"]} {"subtype": "chapter"}`})["a"] {
-		if got := shown(t, portalOf(t, "", "", `{"id": "article", "portfolio": true}`).Portal, []bson.Raw{activity}); got != "" {
+	for _, activity := range documents(t,
+		map[string]string{"a": `{} {"subtype": null} {"subtype": ["chapter"]} {"subtype": "chapter"}`})["a"] {
+		if got := shown(t, portalOf(t, "", "", `{"id": "article", "portfolio": true}`).Portal,
+			[]bson.Raw{activity}); got != "" {
 			t.Errorf("%s is shown", activity)
 		}
 	}
@@ -107,7 +112,8 @@ func TestPortalWorkflow(t *testing.T) {
 		}
 		s := portalOf(t, features, general, `{"id": "x", "portfolio": true}`)
 		if got := shown(t, s.Portal, activities); got != tt.want || (s.Warnings != nil) != tt.warned {
-			t.Errorf("feature %s, visibility %s: shown %s, want %s; warnings %q", tt.feature, tt.visibility, got, tt.want, warnings(s))
+			t.Errorf("feature %s, visibility %s: shown %s, want %s; warnings %q", tt.feature, tt.visibility, got,
+				tt.want, warnings(s))
 		}
 	}
 }
@@ -122,7 +128,8 @@ func TestPortalKeeping(t *testing.T) {
 	}{
 		{osiris.Portal{}, osiris.Portal{Workflow: &on, Visibility: osiris.VisibleApproved}, 2},
 		{osiris.Portal{Workflow: &off}, osiris.Portal{Workflow: &off, Visibility: osiris.VisibleApproved}, 1},
-		{osiris.Portal{Workflow: &on, Visibility: osiris.VisibleAll}, osiris.Portal{Workflow: &on, Visibility: osiris.VisibleAll}, 0},
+		{osiris.Portal{Workflow: &on, Visibility: osiris.VisibleAll},
+			osiris.Portal{Workflow: &on, Visibility: osiris.VisibleAll}, 0},
 	} {
 		got, gone := tt.now.Keeping(last)
 		if !reflect.DeepEqual(got, tt.want) || len(gone) != tt.gone {

@@ -22,7 +22,8 @@ type record struct {
 }
 
 func (r record) warn(format string, args ...any) {
-	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
+	r.reader.settings.Warnings = append(r.reader.settings.Warnings,
+		render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
 // read converts a field by as. It warns with want if as refuses the field, and ok is false.

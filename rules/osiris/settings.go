@@ -93,7 +93,8 @@ type reader struct {
 	settings Settings
 }
 
-// records yields the documents of a collection in order of _id, so that the first record does not depend on the store.
+// records yields the documents of a collection in order of _id, so that the first record does not depend on the
+// store.
 func (r *reader) records(collection string) iter.Seq[record] {
 	docs := slices.Clone(r.docs[collection])
 	slices.SortStableFunc(docs, func(a, b bson.Raw) int { return raw.Compare(a.Lookup("_id"), b.Lookup("_id")) })

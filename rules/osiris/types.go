@@ -15,10 +15,12 @@ import (
 func (r *reader) categories() {
 	r.settings.Visible = map[string][]string{}
 	for rec := range r.records(Categories) {
-		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon"), Order: rec.order()}
+		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon"),
+			Order: rec.order()}
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
-			if before, ok := r.settings.Visible[c.ID]; ok { // the category comes twice: the roles of both records may see it
+			if before, ok := r.settings.Visible[c.ID]; ok {
+				// the category comes twice: the roles of both records may see it
 				roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
 			}
 			r.settings.Visible[c.ID] = roles
@@ -26,8 +28,8 @@ func (r *reader) categories() {
 	}
 }
 
-// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A malformed value hides
-// the category from all roles.
+// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A malformed value
+// hides the category from all roles.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); raw.IsNone(v) || ok && strings.TrimSpace(s) == "" {
@@ -57,7 +59,8 @@ const ongoing = "date-range-ongoing"
 func (r *reader) types() {
 	for rec := range r.records(Types) {
 		t := render.OsirisType{
-			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"), Order: rec.order(),
+			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"),
+			Order: rec.order(),
 		}
 		for _, module := range rec.list("modules") {
 			s, _ := module.StringValueOK() // other values are not modules
@@ -95,8 +98,8 @@ func (r *reader) fields() {
 	}
 }
 
-// values reads the names of a field's values: pairs [en, de], of which an activity may store either text, or documents
-// {en, de}. Plain text needs no name.
+// values reads the names of a field's values: pairs [en, de], of which an activity may store either text, or
+// documents {en, de}. Plain text needs no name.
 func (r record) values() map[string]label.Name {
 	var names map[string]label.Name
 	for _, v := range r.list("values") {

@@ -1,11 +1,12 @@
 // Package pages reads where in a volume or a book a work is: pages, ranges of pages, and numbers of articles.
 //
 // Read returns stored pages in one form, Range and Parts their ends. A range may have any dash of Unicode between its
-// ends, also as TeX writes it ("45--67"). Ends have a digit or are Roman numbers and have no space, so that "in-press",
-// "COVID-19" and "Art. 5-7" are no ranges. Pages may contain hyphens themselves: of "12-1–12-9" and "12-1-12-9" the
-// ends are 12-1 and 12-9, and "12-1" is one page, because no range ends before it begins. Ends without the digits that
-// both have in common ("1203-12", "e12-3"), as PubMed writes them, stay as they are. Labels ("pp. 45", "S. 45") are no
-// part of pages, nor are the words that publishers deposit at Crossref for unknown ones ("n/a-n/a", "no-no").
+// ends, also as TeX writes it ("45--67"). Ends have a digit or are Roman numbers and have no space, so that
+// "in-press", "COVID-19" and "Art. 5-7" are no ranges. Pages may contain hyphens themselves: of "12-1–12-9" and
+// "12-1-12-9" the ends are 12-1 and 12-9, and "12-1" is one page, because no range ends before it begins. Ends
+// without the digits that both have in common ("1203-12", "e12-3"), as PubMed writes them, stay as they are. Labels
+// ("pp. 45", "S. 45") are no part of pages, nor are the words that publishers deposit at Crossref for unknown ones
+// ("n/a-n/a", "no-no").
 //
 // All functions are pure, take linear time and never panic.
 package pages
@@ -160,8 +161,9 @@ func isDash(r rune) bool { return r == '-' || r >= utf8.RuneSelf && unicode.Is(u
 // isHyphen reports whether a dash can be a part of a page.
 func isHyphen(r rune) bool { return strings.ContainsRune("-\u2010\u2011\ufe63\uff0d", r) }
 
-// dashes returns where the dashes between the ends of a range are, with the spaces around them, or -1. They are certain
-// if they are no hyphen: a longer dash, several, or one between spaces. Of three alike, the one in the middle counts.
+// dashes returns where the dashes between the ends of a range are, with the spaces around them, or -1. They are
+// certain if they are no hyphen: a longer dash, several, or one between spaces. Of three alike, the one in the middle
+// counts.
 func dashes(s string) (start, end int, certain bool) {
 	type run struct{ start, end int }
 	var hyphens, certains [3]run

@@ -57,7 +57,8 @@ func TestRead(t *testing.T) {
 
 // FuzzRead: a range has the same ends with any dash, and parts make up the text.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"45-67", "12-1–12-9", "1-5, 9–12", "pp. xi--xv", "n/a-n/a", "1,234–1,240;", "p. p. 1",
+	for _, seed := range []string{"45-67", "12-1–12-9", "1-5, 9–12", "pp. xi--xv", "n/a-n/a", "1,234–1,240;",
+		"p. p. 1",
 		"\xff-1"} {
 		f.Add(seed)
 	}

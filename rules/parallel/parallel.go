@@ -1,6 +1,6 @@
 // Package parallel runs parts of one task on several goroutines. If one of them panics, the package repeats the panic
-// in the waiting goroutine, where the task's own recover catches it. Otherwise the panic would end the process. So would a
-// fault in a mapped file, which is a panic here (package fault).
+// in the waiting goroutine, where the task's own recover catches it. Otherwise the panic would end the process. So
+// would a fault in a mapped file, which is a panic here (package fault).
 package parallel
 
 import (
@@ -80,8 +80,8 @@ func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out
 	}
 }
 
-// Split divides [0, n) into one range per worker, runs work for each range in its own goroutine, or in the caller's if
-// there is only one, and waits for them.
+// Split divides [0, n) into one range per worker, runs work for each range in its own goroutine, or in the caller's
+// if there is only one, and waits for them.
 func Split(n, workers int, work func(worker, from, to int)) {
 	if workers <= 1 {
 		work(0, 0, n)

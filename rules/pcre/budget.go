@@ -43,7 +43,8 @@ const matchShare = 6
 const firstAttempt = 2 * time.Millisecond
 
 // backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
-// So backtrack repeats a long match with twice the time limit, and the budget's pause decides between two attempts whether to go on.
+// So backtrack repeats a long match with twice the time limit, and the budget's pause decides between two attempts
+// whether to go on.
 //
 // The engine measures wall-clock time, so a suspended process would use up the budget with expressions that take
 // microseconds. An attempt is therefore charged with at most twice its time limit.

@@ -19,7 +19,8 @@ func TestBudgetEndsMatches(t *testing.T) {
 	}
 	many := strings.Repeat("a", 80) + "!"
 	budget, pauses := pcre.NewBudget(12*time.Millisecond), 0
-	if _, err := re.MatchString(many, budget.Pausing(func() error { pauses++; return nil })); !errors.Is(err, pcre.ErrTimeout) {
+	if _, err := re.MatchString(many, budget.Pausing(func() error { pauses++; return nil })); !errors.Is(err,
+		pcre.ErrTimeout) {
 		t.Fatalf("MatchString error = %v, want ErrTimeout", err)
 	}
 	if pauses == 0 {
@@ -39,7 +40,8 @@ func TestPauseEndsMatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := errors.New("gone")
-	_, err = re.MatchString(strings.Repeat("a", 80)+"!", pcre.NewBudget(time.Hour).Pausing(func() error { return gone }))
+	_, err = re.MatchString(strings.Repeat("a", 80)+"!",
+		pcre.NewBudget(time.Hour).Pausing(func() error { return gone }))
 	if !errors.Is(err, gone) {
 		t.Errorf("MatchString error = %v, want that of the pause", err)
 	}
@@ -69,7 +71,8 @@ func TestZeroRegexpMatchesEverything(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	for _, group := range [][]string{{"k", "K", "\u212a"}, {"s", "S", "ſ"}, {"ä", "Ä"}, {"σ", "ς", "Σ"}, {"ß", "ẞ"}, {"1"}, {""}, {"Äpfel KÄS", "äPFEL käſ"}} {
+	for _, group := range [][]string{{"k", "K", "\u212a"}, {"s", "S", "ſ"}, {"ä", "Ä"}, {"σ", "ς", "Σ"}, {"ß", "ẞ"},
+		{"1"}, {""}, {"Äpfel KÄS", "äPFEL käſ"}} {
 		for _, s := range group {
 			if got, want := pcre.Fold(s), pcre.Fold(group[0]); got != want {
 				t.Errorf("Fold(%q) = %q, want %q", s, got, want)

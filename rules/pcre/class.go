@@ -54,7 +54,8 @@ func rangesOf(class string) string {
 	runes := tree.Rune
 	if tree.Op == syntax.OpLiteral { // of a class with one character, perhaps in all its cases
 		runes = append(runes, runes[0])
-		for r := unicode.SimpleFold(runes[0]); tree.Flags&syntax.FoldCase != 0 && r != runes[0]; r = unicode.SimpleFold(r) {
+		for r := unicode.SimpleFold(runes[0]); tree.Flags&syntax.FoldCase != 0 &&
+			r != runes[0]; r = unicode.SimpleFold(r) {
 			runes = append(runes, r, r)
 		}
 	}

@@ -5,8 +5,8 @@
 //	                └──────▶ with more, if Go's engine cannot judge ──▶ regexp2
 //
 // The rewriter reads an expression once and writes it in Go's syntax, which regexp2 shares, and leaves refusing
-// malformed expressions to their parsers: an expression that PCRE2 refuses may be accepted here. Go's engine takes time
-// linear in the text and is preferred; regexp2 backtracks and is limited by a Budget. Compile returns an Error for an
-// expression that neither engine can run. Matching first searches for the literal that every match contains, here and
-// in the indexes of the views.
+// malformed expressions to their parsers: an expression that PCRE2 refuses may be accepted here. Go's engine takes
+// time linear in the text and is preferred; regexp2 backtracks and is limited by a Budget. Compile returns an Error
+// for an expression that neither engine can run. Matching first searches for the literal that every match contains,
+// here and in the indexes of the views.
 package pcre

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	reference   = regexp.MustCompile(`^(?:([1-9]\d*)|g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
+	reference = regexp.MustCompile(`^(?:([1-9]\d*)|g(\d+)|g\{(\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name +
+		`)>|k'(` + name + `)')`)
 	property    = regexp.MustCompile(`^[pP](?:\{(\^?)([^}]*)\}|(\pL))`)
 	hexadecimal = regexp.MustCompile(`^x(?:\{\s*([[:xdigit:]]+)\s*\}|([[:xdigit:]]{0,2}))`)
 	octal       = regexp.MustCompile(`^[0-7]{1,3}`)
@@ -22,7 +23,8 @@ func (p *rewriter) escaped() {
 	p.pos++
 	if found := reference.FindStringSubmatch(p.src[p.pos:]); found != nil {
 		// From \10 on a bare number is a reference only if so many groups precede it, and an octal code otherwise.
-		if n, err := strconv.Atoi(found[1]); found[1] == "" || err == nil && (n <= 9 || n <= p.groups || found[1][0] >= '8') {
+		if n, err := strconv.Atoi(found[1]); found[1] == "" ||
+			err == nil && (n <= 9 || n <= p.groups || found[1][0] >= '8') {
 			p.pos += len(found[0])
 			p.reference(strings.Join(found[1:], ""))
 			return
@@ -37,8 +39,8 @@ func (p *rewriter) escaped() {
 	}
 }
 
-// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character, or a set
-// and a negative character. Letters without a meaning are errors.
+// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character, or a
+// set and a negative character. Letters without a meaning are errors.
 func (p *rewriter) escape() (r rune, set string) {
 	if p.peek() == 0 {
 		p.fail("\\ at end of pattern")

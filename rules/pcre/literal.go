@@ -84,7 +84,8 @@ func runsOf(runs []run, steps []*syntax.Regexp) []run {
 		switch s.Op {
 		case syntax.OpLiteral:
 			current.add(s)
-		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary,
+			syntax.OpNoWordBoundary:
 			// The step consumes nothing, so its neighbours stay adjacent.
 		default:
 			runs = append(runs, current)

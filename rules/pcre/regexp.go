@@ -41,7 +41,8 @@ func Compile(source, options string) (compiled *Regexp, err error) {
 	case err == nil:
 		linear = !p.foreign && states(tree) <= maxStates
 		re.need = literalOf(tree, linear)
-	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize: // the other engine may accept the repetition
+	case errors.As(err, &fault) && fault.Code != syntax.ErrInvalidRepeatSize:
+		// the other engine may accept the repetition
 		return nil, &Error{Reason: reasonOf(err)}
 	}
 	switch {
@@ -51,7 +52,8 @@ func Compile(source, options string) (compiled *Regexp, err error) {
 		re.std, err = regexp.Compile(string(p.std))
 		return re, err
 	}
-	if re.backing, err = regexp2.Compile(string(p.net), regexp2.RE2, regexp2.OptionMaintainCaptureOrder()); err != nil {
+	if re.backing, err = regexp2.Compile(string(p.net), regexp2.RE2, regexp2.OptionMaintainCaptureOrder()); err !=
+		nil {
 		return nil, &Error{Reason: reasonOf(err)}
 	}
 	tick()
@@ -116,8 +118,8 @@ func (re *Regexp) possible(s string) bool {
 	return strings.Contains(s, lit.text)
 }
 
-// Literal returns a text that every match contains, or "". If fold is true, the text is folded, and the folded subject
-// (see Fold) contains it.
+// Literal returns a text that every match contains, or "". If fold is true, the text is folded, and the folded
+// subject (see Fold) contains it.
 func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need.fold }
 
 // Literals returns every text known to be in each match, Literal first, folded as Literal says.

@@ -46,7 +46,8 @@ func TestRegexAgainstPCRE2(t *testing.T) {
 			continue
 		}
 		for i, subject := range append(c.Yes, c.No...) {
-			if got, err := re.MatchString(subject, pcre.NewBudget(5*time.Second)); err != nil || got != (i < len(c.Yes)) {
+			if got, err := re.MatchString(subject, pcre.NewBudget(5*time.Second)); err != nil ||
+				got != (i < len(c.Yes)) {
 				t.Errorf("/%s/%s on %q = %v, %v", c.Pattern, c.Options, subject, got, err)
 			}
 		}
@@ -110,7 +111,8 @@ func TestRegexLiteral(t *testing.T) {
 // TestRegexLiterals: an index may choose any of the literals that a match contains.
 func TestRegexLiterals(t *testing.T) {
 	for pattern, want := range map[string][]string{
-		"lang[a-z]+ xy": {"lang", " xy"}, "(?i)AB+c": {"a", "b", "c"}, "ab.(?i)cde": {"cde", "ab"}, "abc.(?i)de": {"abc"}, "(?:ab|c)d?": {""},
+		"lang[a-z]+ xy": {"lang", " xy"}, "(?i)AB+c": {"a", "b", "c"}, "ab.(?i)cde": {"cde", "ab"},
+		"abc.(?i)de": {"abc"}, "(?:ab|c)d?": {""},
 	} {
 		re, err := pcre.Compile(pattern, "")
 		if err != nil {
@@ -125,7 +127,8 @@ func TestRegexLiterals(t *testing.T) {
 // TestRegexLiteralIsNecessary: every match contains the literal and starts with the prefix, so an
 // index may look for them first.
 func TestRegexLiteralIsNecessary(t *testing.T) {
-	atom := rapid.SampledFrom([]string{"a", "b", "k", "S", "ſ", "ä", ".", "a?", "b+", "(ab)", "(?:a|b)", "^", "$", "\\b", "k{2}", "(?i)", "(?=a)", " "})
+	atom := rapid.SampledFrom([]string{"a", "b", "k", "S", "ſ", "ä", ".", "a?", "b+", "(ab)", "(?:a|b)", "^", "$",
+		"\\b", "k{2}", "(?i)", "(?=a)", " "})
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := strings.Join(rapid.SliceOfN(atom, 1, 6).Draw(t, "pattern"), "")
 		re, err := pcre.Compile(pattern, "")
@@ -159,10 +162,13 @@ func TestRegexLiteralIsNecessary(t *testing.T) {
 // names of several words.
 func TestProperties(t *testing.T) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(unicode.Categories)), maps.Keys(unicode.Scripts))
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "_") || name == "SignWriting" })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return strings.Contains(name, "_") || name == "SignWriting"
+	})
 	for _, name := range append(names, "Any", "L&", "greek") {
 		var want bool
-		for i, pattern := range []string{`^\p{` + name + `}$`, `^(?!\P{` + name + `}).$`, `^[^\P{` + name + `}]$`, `^(?!x)[\p{` + name + `}]$`} {
+		for i, pattern := range []string{`^\p{` + name + `}$`, `^(?!\P{` + name + `}).$`, `^[^\P{` + name + `}]$`,
+			`^(?!x)[\p{` + name + `}]$`} {
 			re, err := pcre.Compile(pattern, "")
 			if err != nil {
 				t.Fatalf("Compile(%s): %v", pattern, err)

@@ -128,8 +128,8 @@ func (p *rewriter) only(std, net string) {
 	p.both(std, net)
 }
 
-// alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives. Options set inside end
-// with the group, but apply to the following alternatives.
+// alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives. Options set inside
+// end with the group, but apply to the following alternatives.
 func (p *rewriter) alternatives(bar string) {
 	saved := p.flags
 	for p.skip(); p.peek() != 0 && p.peek() != ')'; p.skip() {
@@ -167,8 +167,11 @@ var (
 	space      = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
 	repetition = regexp.MustCompile(`^(?:[*+?]|\{(\d+)(?:,(\d*))?\})`) // PCRE2 10.42 has no {,m}
 	// beyond matches features of PCRE2 that neither engine supports: verbs, recursion, callouts and the like.
-	beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
-		`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
+	beyond = regexp.MustCompile(
+		`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN` +
+			`|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
+			`|\(\?(?:\||C|R|&|P>|\+|-?\d|[imsxn]*(?:[JU^]|xx))|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)` +
+			`|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 )
 
 // item reads one item or a quantifier, and writes it.

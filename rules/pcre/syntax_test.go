@@ -61,10 +61,13 @@ func TestCompileErrors(t *testing.T) {
 // TestCompileUnsupported: the error names a feature that PCRE2 has and our engines lack.
 func TestCompileUnsupported(t *testing.T) {
 	for pattern, feature := range map[string]string{
-		`a(?R)?`: "(?R", `(a)(?1)`: "(?1", `(?|a|b)`: "(?|", `\X`: `\X`, `\C`: `\C`, `a(*ACCEPT)`: "(*ACCEPT", `(*COMMIT)a`: "(*COMMIT",
-		`(?C1)a`: "(?C", `(?P>n)(?<n>a)`: "(?P>", `(?&n)(?<n>a)`: "(?&", `\g<1>(a)`: `\g<`, `[[:<:]]a`: "[[:<:]]", `(?(DEFINE)a)`: "(?(DEFINE)",
+		`a(?R)?`: "(?R", `(a)(?1)`: "(?1", `(?|a|b)`: "(?|", `\X`: `\X`, `\C`: `\C`, `a(*ACCEPT)`: "(*ACCEPT",
+		`(*COMMIT)a`: "(*COMMIT",
+		`(?C1)a`:     "(?C", `(?P>n)(?<n>a)`: "(?P>", `(?&n)(?<n>a)`: "(?&", `\g<1>(a)`: `\g<`, `[[:<:]]a`: "[[:<:]]",
+		`(?(DEFINE)a)`:       "(?(DEFINE)",
 		`(?J)(?<n>a)(?<n>b)`: "(?J", `\N{DIGIT ONE}`: `\N{D`, `\cI`: `\c`, `\o{17}`: `\o`, `[\N{U+41}]`: `\N`,
-		"(?xx)[a b]": "(?xx", "(?^)A": "(?^", "(?U)a+": "(?U", `(a)\g{-1}`: `\g{-`, `(a)\g-1`: `\g-`, `\p{Dash}`: `\p{Dash}`, `[\p{Xan}]`: `\p{Xan}`, `(a)(?<=\1)`: "references in look-behinds",
+		"(?xx)[a b]": "(?xx", "(?^)A": "(?^", "(?U)a+": "(?U", `(a)\g{-1}`: `\g{-`, `(a)\g-1`: `\g-`,
+		`\p{Dash}`: `\p{Dash}`, `[\p{Xan}]`: `\p{Xan}`, `(a)(?<=\1)`: "references in look-behinds",
 	} {
 		_, err := pcre.Compile(pattern, "")
 		var fault *pcre.Error
@@ -84,7 +87,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("Options() = %q of %q, want %q", re.Options(), tt.given, tt.want)
 		}
 	}
-	if _, err := pcre.Compile("a", "gi"); err == nil || !strings.Contains(err.Error(), `"g"`) && !strings.Contains(err.Error(), `'g'`) {
+	if _, err := pcre.Compile("a", "gi"); err == nil ||
+		!strings.Contains(err.Error(), `"g"`) && !strings.Contains(err.Error(), `'g'`) {
 		t.Errorf("Compile error = %v, want the letter g refused", err)
 	}
 }
@@ -93,10 +97,13 @@ func TestOptions(t *testing.T) {
 // rest.
 func TestEngine(t *testing.T) {
 	for pattern, backtracks := range map[string]bool{
-		"abc": false, "a+b*?c{2,5}": false, "^a|b$": false, `\bword\b`: false, "(?i)stra(ß|ss)e": false, `[[:alpha:]\d]+`: false,
-		`\p{Greek}+`: false, "(?m)^a$": false, "(?m)^": true, "(?m)a$": false, "a$b": true, "(?>a+)b": true, "(?>a+)": true, "a++": true, "a++b": true,
-		"(?=a)b": true, "(?<!a)b": true, `(a)\1`: true, "(a)?(?(1)b|c)": true, "a{1001}": true, "(?:a{500}){5}": true, `(*UCP)\bé`: true,
-		".*tag.*": false, ".*(?=tag).*": true,
+		"abc": false, "a+b*?c{2,5}": false, "^a|b$": false, `\bword\b`: false, "(?i)stra(ß|ss)e": false,
+		`[[:alpha:]\d]+`: false,
+		`\p{Greek}+`:     false, "(?m)^a$": false, "(?m)^": true, "(?m)a$": false, "a$b": true, "(?>a+)b": true,
+		"(?>a+)": true, "a++": true, "a++b": true,
+		"(?=a)b": true, "(?<!a)b": true, `(a)\1`: true, "(a)?(?(1)b|c)": true, "a{1001}": true, "(?:a{500}){5}": true,
+		`(*UCP)\bé`: true,
+		".*tag.*":   false, ".*(?=tag).*": true,
 	} {
 		re, err := pcre.Compile(pattern, "")
 		if err != nil {
@@ -171,8 +178,10 @@ func TestSyntax(t *testing.T) {
 		{"empty alternatives", "^(?:a||b)$", "", []string{"a", "", "b"}, []string{"c"}},
 		{"lazy counts", "^a{1,2}?b", "", []string{"ab", "aab"}, []string{"aaab"}},
 		{"exact counts", "^(?:ab){2}$", "", []string{"abab"}, []string{"ab", "ababab"}},
-		{"more than Go's engine counts", "^a{1001,}$", "", []string{strings.Repeat("a", 1001)}, []string{strings.Repeat("a", 1000)}},
-		{"search by the rarest letter", "lazy fox", "i", []string{"a LAZY FOX", "lazylazy lAzY fOx"}, []string{"lazy", "xxxx", "LAZY_FOX"}},
+		{"more than Go's engine counts", "^a{1001,}$", "", []string{strings.Repeat("a", 1001)},
+			[]string{strings.Repeat("a", 1000)}},
+		{"search by the rarest letter", "lazy fox", "i", []string{"a LAZY FOX", "lazylazy lAzY fOx"},
+			[]string{"lazy", "xxxx", "LAZY_FOX"}},
 		{"literal at the end", "abc$", "", []string{"xabc", "xabc\n"}, []string{"abcd"}},
 		{"literal alone", "^abc$", "", []string{"abc", "abc\n"}, []string{"xabc", "abc\n\n"}},
 		{"literal alone in any case", "^abc$", "i", []string{"ABC", "abC\n"}, []string{"ABCD"}},

@@ -81,7 +81,9 @@ func isNote(r rune) bool {
 // trimNotes cuts footnote signs, numbers of footnotes in brackets, and commas that separate them, from the ends of a
 // name.
 func trimNotes(s string) string {
-	s = strings.TrimLeftFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r != '#' && isNote(r) })
+	s = strings.TrimLeftFunc(s, func(r rune) bool {
+		return r == ' ' || r == ',' || r == ';' || r != '#' && isNote(r)
+	})
 	for {
 		t := strings.TrimRightFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || isNote(r) })
 		if open := strings.LastIndexAny(t, "(["); open > 0 {

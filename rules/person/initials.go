@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// FamilyFirst reports whether the family name precedes the given name in running text: both are in Chinese, Japanese or
-// Korean script.
+// FamilyFirst reports whether the family name precedes the given name in running text: both are in Chinese, Japanese
+// or Korean script.
 func FamilyFirst(given, family string) bool { return IsWhole(given) && IsWhole(family) }
 
-// IsWhole reports whether a name is never abbreviated: it has a letter in Chinese, Japanese or Korean script that does
-// not stand in brackets.
+// IsWhole reports whether a name is never abbreviated: it has a letter in Chinese, Japanese or Korean script that
+// does not stand in brackets.
 func IsWhole(name string) bool {
 	depth := 0
 	for _, r := range name {
@@ -27,7 +27,8 @@ func IsWhole(name string) bool {
 	return false
 }
 
-var eastAsian = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo}
+var eastAsian = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Bopomofo}
 
 // bracket returns by how much a character changes the depth of brackets.
 func bracket(c byte) int {
@@ -41,7 +42,8 @@ func bracket(c byte) int {
 }
 
 // Initials calls yield for the initial of each part of a given name, with whether a hyphen precedes it. If hyphens is
-// false, "Eva-Maria" is one part. What stands in brackets has no initial, and a name for which IsWhole holds has none.
+// false, "Eva-Maria" is one part. What stands in brackets has no initial, and a name for which IsWhole holds has
+// none.
 func Initials(given string, hyphens bool, yield func(initial string, hyphen bool)) {
 	if IsWhole(given) {
 		return

@@ -102,8 +102,8 @@ func continuesTitle(s string) bool {
 	return true
 }
 
-// isDegree reports whether a text between commas, or one word, consists of titles and degrees. Of degrees that could be
-// initials it only does so if capitals are allowed.
+// isDegree reports whether a text between commas, or one word, consists of titles and degrees. Of degrees that could
+// be initials it only does so if capitals are allowed.
 func isDegree(s string, allowed bool) bool {
 	if len(s) < 2 || len(s) > 4*longest {
 		return false

@@ -1,5 +1,5 @@
-// Package person reads the persons and organisations that records name, such as the authors of a work. It promises one
-// reading of a stored list for all formats, pages, searches and sort keys:
+// Package person reads the persons and organisations that records name, such as the authors of a work. It promises
+// one reading of a stored list for all formats, pages, searches and sort keys:
 //
 //   - A name has the parts that BibTeX, RIS (AU), CSL (suffix) and schema.org (honorificSuffix) know: given name,
 //     family name with its particles, and generational suffix. What has no parts is a literal, as in CSL: an

@@ -137,9 +137,11 @@ func TestSeveral(t *testing.T) {
 func TestOthers(t *testing.T) {
 	const quill = `{"last": "Quill", "first": "Ada"}`
 	for _, entry := range []string{
-		`{"last": "et al.", "first": ""}`, `{"last": "al.", "first": "et"}`, `{"first": "et al."}`, `{"name": "et al"}`,
+		`{"last": "et al.", "first": ""}`, `{"last": "al.", "first": "et"}`, `{"first": "et al."}`,
+		`{"name": "et al"}`,
 		`"et al."`, `"et. al."`, `"ET AL."`,
-		`"and others"`, `"others"`, `{"first": "and", "last": "others"}`, `{"last": "others"}`, `"& others"`, `"u. a."`,
+		`"and others"`, `"others"`, `{"first": "and", "last": "others"}`, `{"last": "others"}`, `"& others"`,
+		`"u. a."`,
 		`"u.a."`, `{"first": "u.", "last": "a."}`,
 		`"und andere"`, `"[et al.]"`, `"..."`, `"…"`, `"等"`, `"et coll."`, `"y otros"`, `"et autres"`,
 		`{"last": "et al.", "suffix": "Jr."}`,
@@ -302,7 +304,8 @@ func FuzzEach(f *testing.F) {
 		}
 		person.Each(raw.Get(doc, "a"), func(p person.Person, _ bson.Raw) {
 			for _, s := range []string{p.Given, p.Family, p.Suffix, p.Literal} {
-				if strings.ContainsAny(s, "\n\r\x00") || strings.TrimSpace(s) != s || strings.ToValidUTF8(s, "?") != s {
+				if strings.ContainsAny(s, "\n\r\x00") || strings.TrimSpace(s) != s ||
+					strings.ToValidUTF8(s, "?") != s {
 					t.Errorf("%q of %q %q %q", s, one, two, three)
 				}
 			}

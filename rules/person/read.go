@@ -13,8 +13,8 @@ import (
 )
 
 // Each calls add for each person of a stored list, in its order: an array of documents and texts, or one of them. doc
-// is the document of the person, or nil for one of a text. A document without a name is a person without a name, since
-// it may have a username. Each reports whether the list says that there are others, whom it does not name.
+// is the document of the person, or nil for one of a text. A document without a name is a person without a name,
+// since it may have a username. Each reports whether the list says that there are others, whom it does not name.
 func Each(list bson.RawValue, add func(p Person, doc bson.Raw)) (others bool) {
 	if list.Type == bson.TypeArray {
 		for v := range raw.Elements(list) {
@@ -156,7 +156,8 @@ func isFamily(name string) bool {
 	if strings.IndexByte(name, ' ') >= 0 && !unicode.IsLower(first) || strings.ContainsAny(name, ",{}") {
 		return false
 	}
-	return len(name) <= 1 || strings.ContainsFunc(name, unicode.IsLower) || !strings.ContainsFunc(name, unicode.IsUpper)
+	return len(name) <= 1 || strings.ContainsFunc(name, unicode.IsLower) ||
+		!strings.ContainsFunc(name, unicode.IsUpper)
 }
 
 // person returns the person of a document. others reports that the document says that there are others.

@@ -11,7 +11,8 @@ func Parse(name string) Person { return parse(name) }
 
 // parse reads a clean name of one person.
 func parse(name string) Person {
-	if len(name) > 1 && name[0] == '{' && name[len(name)-1] == '}' && !strings.ContainsAny(name[1:len(name)-1], "{}") {
+	if len(name) > 1 && name[0] == '{' && name[len(name)-1] == '}' &&
+		!strings.ContainsAny(name[1:len(name)-1], "{}") {
 		return Person{Literal: strings.TrimSpace(name[1 : len(name)-1])} // BibTeX does not divide it
 	}
 	if strings.IndexByte(name, ',') < 0 {

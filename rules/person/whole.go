@@ -7,7 +7,8 @@ import (
 )
 
 // wholeNames returns the persons of texts that are all whole names with the given name first, or nil. Names of
-// organisations may look the same, so it must be two names at least, and none may have a word that persons do not have.
+// organisations may look the same, so it must be two names at least, and none may have a word that persons do not
+// have.
 func wholeNames(parts []string) (all []Person) {
 	if len(parts) < 2 {
 		return nil
@@ -56,7 +57,8 @@ func isNameWord(s string) bool {
 	isOther := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && !strings.ContainsRune("-'’.", r)
 	}
-	return unicode.IsUpper(first) && strings.ContainsFunc(rest, unicode.IsLower) && !strings.ContainsFunc(rest, isOther)
+	return unicode.IsUpper(first) && strings.ContainsFunc(rest, unicode.IsLower) &&
+		!strings.ContainsFunc(rest, isOther)
 }
 
 // hasImpersonalEnd reports whether a word ends like those for fields and bodies: Biology, Nutrition, Landschaft.

@@ -40,7 +40,8 @@ func TestOneName(t *testing.T) {
 	for _, name := range []string{
 		// A half of one word.
 		"Simon and Schuster", "Procter & Gamble", "Marks and Spencer", "Ernst & Young", "Barnes & Noble Booksellers",
-		"Smith and Wesson Holdings", "Ada and Bo Fern", "Quill and Fern", "Bosnia and Herzegovina", "Johnson & Johnson",
+		"Smith and Wesson Holdings", "Ada and Bo Fern", "Quill and Fern", "Bosnia and Herzegovina",
+		"Johnson & Johnson",
 		"Farrar Straus and Giroux", "Food and Drug Administration", "Ada Quill and Friends", "Owl & Sons",
 		// Words of organisations.
 		"Department of Agriculture and Forestry", "National Oceanic and Atmospheric Administration",
@@ -53,7 +54,8 @@ func TestOneName(t *testing.T) {
 		"Institut für Bildung und Forschung", "Naturkunde Berlin und Naturforschung Potsdam",
 		"Senckenberg Gesellschaft und Naturmuseum Frankfurt", "Bayerische Akademie und Technische Hochschule",
 		"Stadt Jena und Landkreis Greiz", "Amt Nord und Amt Süd", "New York and Los Angeles",
-		"North America and South Africa", "Sankt Gallen und Appenzell Innerrhoden", "United Nations and European Union",
+		"North America and South Africa", "Sankt Gallen und Appenzell Innerrhoden",
+		"United Nations and European Union",
 		"Springer Nature and Oxford Press", "Ada Quill GmbH und Bo Fern AG", "Quill Partners and Fern Associates",
 		"Ada Quill Foundation and Bo Fern Trust", "Civil Engineering and Building Technology",
 		"The Owls and The Moths", "Die Eulen und Die Motten", "La Luna et Le Soleil", "Moth Group and Owl Team",

@@ -48,8 +48,9 @@ var (
 	titles  = setOf("prof professor professorin dr drs dres dra mr mrs ms herr frau")
 	stopped = setOf("dipl priv univ apl mag mmag ing rev hon assoc asst doz lic dott msgr")
 	// continued are the words that may follow within a title, such as "Dr. rer. nat." and "Dr. h. c. mult.".
-	continued = setOf("prof dr doz ing med phil rer nat h c e mult habil jur iur theol vet dent oec pol sc techn agr " +
-		"ssa phys chem biol math")
+	continued = setOf(
+		"prof dr doz ing med phil rer nat h c e mult habil jur iur theol vet dent oec pol sc techn agr " +
+			"ssa phys chem biol math")
 )
 
 // degrees are what follows a name in letters that cannot be initials, and capitals those that can.

@@ -12,7 +12,8 @@ import (
 
 func BenchmarkCompare(b *testing.B) {
 	pairs := [][2]string{
-		{`1`, `{"$numberLong": "2"}`}, {`1`, `1.5`}, {`"publication"`, `"publicity"`}, {`{"$numberDecimal": "1.5"}`, `{"$numberDecimal": "1.50"}`},
+		{`1`, `{"$numberLong": "2"}`}, {`1`, `1.5`}, {`"publication"`, `"publicity"`},
+		{`{"$numberDecimal": "1.5"}`, `{"$numberDecimal": "1.50"}`},
 		{`{"$numberDecimal": "0.1"}`, `0.1`}, {`{"a": 1, "b": [1, 2]}`, `{"a": 1, "b": [1, 3]}`},
 	}
 	for _, pair := range pairs {

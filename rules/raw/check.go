@@ -117,7 +117,8 @@ func faultOf(b []byte) error {
 func Length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
 
 // CheckStorable checks whether stores accept a well-formed document, so that no write fails half-way: its size, the
-// type of its _id, and that no top-level field is an operator. It returns the _id, or the zero value if there is none.
+// type of its _id, and that no top-level field is an operator. It returns the _id, or the zero value if there is
+// none.
 func CheckStorable(doc bson.Raw) (id bson.RawValue, err error) {
 	if len(doc) > MaxDocument {
 		return id, TooLarge(int64(len(doc)))

@@ -36,8 +36,9 @@ const (
 // brackets has the bracket of each BSON type, and 0 for unknown types.
 var brackets = [256]Bracket{
 	bson.TypeMinKey: BracketMinKey, bson.TypeUndefined: BracketMissing, bson.TypeNull: BracketNull,
-	bson.TypeInt32: BracketNumber, bson.TypeInt64: BracketNumber, bson.TypeDouble: BracketNumber, bson.TypeDecimal128: BracketNumber,
-	bson.TypeString: BracketText, bson.TypeSymbol: BracketText,
+	bson.TypeInt32: BracketNumber, bson.TypeInt64: BracketNumber, bson.TypeDouble: BracketNumber,
+	bson.TypeDecimal128: BracketNumber,
+	bson.TypeString:     BracketText, bson.TypeSymbol: BracketText,
 	bson.TypeEmbeddedDocument: BracketDocument, bson.TypeArray: BracketArray, bson.TypeBinary: BracketBinary,
 	bson.TypeObjectID: BracketObjectID, bson.TypeBoolean: BracketBoolean, bson.TypeDateTime: BracketDateTime,
 	bson.TypeTimestamp: BracketTimestamp, bson.TypeRegex: BracketRegex, bson.TypeDBPointer: BracketDBPointer,
@@ -80,7 +81,8 @@ func compareDepth(a, b bson.RawValue, depth int) int {
 		ca, sa := ScopedParts(a.Value)
 		cb, sb := ScopedParts(b.Value)
 		return cmp.Or(bytes.Compare(ca, cb), compareDocuments(sa, sb, depth+1))
-	case BracketObjectID, BracketBoolean, BracketRegex: // a regex by its pattern, which ends in a zero byte, then by its options
+	case BracketObjectID, BracketBoolean, BracketRegex:
+		// a regex by its pattern, which ends in a zero byte, then by its options
 		return bytes.Compare(a.Value, b.Value)
 	}
 	return 0

@@ -120,7 +120,8 @@ func decimalOf(b []byte) bson.Decimal128 {
 	}
 	lo, hi := Uint64(b), Uint64(b[8:])
 	const coefficient = 1<<49 - 1
-	if top := hi & coefficient; hi>>61&3 != 3 && (top > decimalMaxHigh || top == decimalMaxHigh && lo > decimalMaxLow) {
+	if top := hi & coefficient; hi>>61&3 != 3 &&
+		(top > decimalMaxHigh || top == decimalMaxHigh && lo > decimalMaxLow) {
 		hi, lo = hi&^coefficient, 0
 	}
 	return bson.NewDecimal128(hi, lo)

@@ -18,12 +18,18 @@ func TestEdits(t *testing.T) {
 		edit      func(bson.Raw) (bson.Raw, error)
 		want      string
 	}{
-		{"set in place", `{"a": 1, "b": "x", "c": 3}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2,"c":3}`},
-		{"set at the end", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2}`},
-		{"set in an empty document", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"b":2}`},
-		{"put an _id", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
-		{"put another _id", `{"a": 1, "_id": 7}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
-		{"project", `{"a": 1, "_id": 7, "b": 2}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, []string{"b"}) }, `{"_id":7,"b":2}`},
+		{"set in place", `{"a": 1, "b": "x", "c": 3}`,
+			func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2,"c":3}`},
+		{"set at the end", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) },
+			`{"a":1,"b":2}`},
+		{"set in an empty document", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) },
+			`{"b":2}`},
+		{"put an _id", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) },
+			`{"_id":2,"a":1}`},
+		{"put another _id", `{"a": 1, "_id": 7}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) },
+			`{"_id":2,"a":1}`},
+		{"project", `{"a": 1, "_id": 7, "b": 2}`,
+			func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, []string{"b"}) }, `{"_id":7,"b":2}`},
 		{"project nothing", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, nil) }, `{}`},
 	}
 	for _, tt := range tests {
@@ -42,7 +48,8 @@ func TestEdits(t *testing.T) {
 }
 
 func TestEditsOfBrokenDocuments(t *testing.T) {
-	for name, d := range map[string]bson.Raw{"nothing": nil, "cut off": {9, 0, 0, 0, 0}, "broken value": {9, 0, 0, 0, 0x10, 'a', 0, 1, 0}} {
+	for name, d := range map[string]bson.Raw{"nothing": nil, "cut off": {9, 0, 0, 0, 0},
+		"broken value": {9, 0, 0, 0, 0x10, 'a', 0, 1, 0}} {
 		if _, err := raw.SetField(d, "a", bson.RawValue{Type: bson.TypeNull}); err == nil {
 			t.Errorf("SetField of %s: no error", name)
 		}

@@ -88,8 +88,8 @@ func Lookup(doc []byte, name string) (Element, bool) {
 	return Element{}, false
 }
 
-// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a length is wrong, or the type is
-// unknown. It does not check the elements of documents.
+// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a length is wrong, or the type
+// is unknown. It does not check the elements of documents.
 func Size(t bson.Type, b []byte) int {
 	n := -1
 	switch t {
@@ -151,8 +151,8 @@ func scopedSize(b []byte) int {
 	return n
 }
 
-// prefixed returns extra plus the length at the start of b. It returns -1 if the length is missing or less than least,
-// or the sum exceeds b.
+// prefixed returns extra plus the length at the start of b. It returns -1 if the length is missing or less than
+// least, or the sum exceeds b.
 func prefixed(b []byte, extra, least int) int {
 	if len(b) < 4 {
 		return -1
@@ -164,8 +164,8 @@ func prefixed(b []byte, extra, least int) int {
 	return n + extra
 }
 
-// Text returns the content of a string, symbol or code value without copying. It is valid as long as the value is. The
-// text of a malformed value is empty.
+// Text returns the content of a string, symbol or code value without copying. It is valid as long as the value is.
+// The text of a malformed value is empty.
 func Text(v bson.RawValue) string {
 	return String(textBytes(v.Value))
 }

@@ -50,7 +50,8 @@ func TestFlagOf(t *testing.T) {
 
 func TestFlagDefaults(t *testing.T) {
 	for flag, want := range map[raw.Flag][2]bool{
-		raw.FlagMissing: {false, true}, raw.FlagNo: {false, false}, raw.FlagYes: {true, true}, raw.FlagUnclear: {true, false},
+		raw.FlagMissing: {false, true}, raw.FlagNo: {false, false}, raw.FlagYes: {true, true},
+		raw.FlagUnclear: {true, false},
 	} {
 		if got := [2]bool{flag.Hides(), flag.Holds()}; got != want {
 			t.Errorf("flag %d: hides, holds %v, want %v", flag, got, want)

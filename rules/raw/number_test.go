@@ -33,7 +33,8 @@ func TestNumberOf(t *testing.T) {
 		{`0.0625`, raw.NumberPositive, "625", -1},
 		{`1e23`, raw.NumberPositive, "99999999999999991611392", 23},
 		{`{"$numberDecimal": "0.00120"}`, raw.NumberPositive, "12", -2},
-		{`{"$numberDecimal": "9999999999999999999999999999999999"}`, raw.NumberPositive, "9999999999999999999999999999999999", 34},
+		{`{"$numberDecimal": "9999999999999999999999999999999999"}`, raw.NumberPositive,
+			"9999999999999999999999999999999999", 34},
 		{`{"$numberDecimal": "-1E-6176"}`, raw.NumberNegative, "1", -6175},
 		{`{"$numberDecimal": "100000000000000000000"}`, raw.NumberPositive, "1", 21},
 		{`{"$numberDecimal": "NaN"}`, raw.NumberNaN, "", 0},
@@ -43,7 +44,8 @@ func TestNumberOf(t *testing.T) {
 	for _, tt := range tests {
 		n := raw.NumberOf(value(t, tt.number))
 		if n.Kind != tt.kind || string(n.Digits) != tt.digits || n.Exp != tt.exp {
-			t.Errorf("NumberOf(%s) = %v %s %d, want %v %s %d", tt.number, n.Kind, n.Digits, n.Exp, tt.kind, tt.digits, tt.exp)
+			t.Errorf("NumberOf(%s) = %v %s %d, want %v %s %d", tt.number, n.Kind, n.Digits, n.Exp, tt.kind, tt.digits,
+				tt.exp)
 		}
 	}
 }
@@ -75,7 +77,8 @@ func TestTruncate(t *testing.T) {
 	for _, tt := range tests {
 		got, integral, ok := raw.Truncate(value(t, tt.number))
 		if got != tt.want || integral != tt.integral || ok != tt.ok {
-			t.Errorf("Truncate(%s) = %d, %v, %v, want %d, %v, %v", tt.number, got, integral, ok, tt.want, tt.integral, tt.ok)
+			t.Errorf("Truncate(%s) = %d, %v, %v, want %d, %v, %v", tt.number, got, integral, ok, tt.want, tt.integral,
+				tt.ok)
 		}
 	}
 }
@@ -109,19 +112,23 @@ func TestCheck(t *testing.T) {
 		doc  bson.Raw
 		want string // the error; empty if none
 	}{
-		"whole":           {doc(t, `{"a": [1, {"b": "x"}], "c": {"$code": "f", "$scope": {"d": true}}}`), ""},
-		"deepest":         {deep(raw.MaxDepth), ""},
-		"nothing":         {nil, "length does not fit the document"},
-		"bytes behind":    {append(doc(t, `{}`), 0), "length does not fit the document"},
-		"no end":          {bson.Raw{5, 0, 0, 0, 1}, "document does not end with a zero byte"},
-		"unknown type":    {bson.Raw("\x08\x00\x00\x00\x42a\x00\x00"), `field "a": unknown type 0x42`},
-		"cut off":         {bson.Raw("\x0a\x00\x00\x00\x10a\x00\x01\x00\x00"), `field "a": 32-bit integer is cut off or malformed`},
-		"boolean":         {bson.Raw("\x09\x00\x00\x00\x08a\x00\x02\x00"), `field "a": boolean is neither 0 nor 1`},
-		"string of none":  {bson.Raw("\x0d\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00"), `field "a": string is cut off or malformed`},
-		"below":           {bson.Raw("\x11\x00\x00\x00\x03a\x00\x09\x00\x00\x00\x08b\x00\x02\x00\x00"), `field "a.b": boolean is neither 0 nor 1`},
-		"field name":      {bson.Raw("\x08\x00\x00\x00\x0aabc"), "document does not end with a zero byte"},
-		"regex":           {bson.Raw("\x0a\x00\x00\x00\x0ba\x00xy\x00"), `field "a": regex is cut off or malformed`},
-		"negative binary": {bson.Raw("\x0d\x00\x00\x00\x05a\x00\xff\xff\xff\xff\x00\x00"), `field "a": binary is cut off or malformed`},
+		"whole":        {doc(t, `{"a": [1, {"b": "x"}], "c": {"$code": "f", "$scope": {"d": true}}}`), ""},
+		"deepest":      {deep(raw.MaxDepth), ""},
+		"nothing":      {nil, "length does not fit the document"},
+		"bytes behind": {append(doc(t, `{}`), 0), "length does not fit the document"},
+		"no end":       {bson.Raw{5, 0, 0, 0, 1}, "document does not end with a zero byte"},
+		"unknown type": {bson.Raw("\x08\x00\x00\x00\x42a\x00\x00"), `field "a": unknown type 0x42`},
+		"cut off": {bson.Raw("\x0a\x00\x00\x00\x10a\x00\x01\x00\x00"),
+			`field "a": 32-bit integer is cut off or malformed`},
+		"boolean": {bson.Raw("\x09\x00\x00\x00\x08a\x00\x02\x00"), `field "a": boolean is neither 0 nor 1`},
+		"string of none": {bson.Raw("\x0d\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00"),
+			`field "a": string is cut off or malformed`},
+		"below": {bson.Raw("\x11\x00\x00\x00\x03a\x00\x09\x00\x00\x00\x08b\x00\x02\x00\x00"),
+			`field "a.b": boolean is neither 0 nor 1`},
+		"field name": {bson.Raw("\x08\x00\x00\x00\x0aabc"), "document does not end with a zero byte"},
+		"regex":      {bson.Raw("\x0a\x00\x00\x00\x0ba\x00xy\x00"), `field "a": regex is cut off or malformed`},
+		"negative binary": {bson.Raw("\x0d\x00\x00\x00\x05a\x00\xff\xff\xff\xff\x00\x00"),
+			`field "a": binary is cut off or malformed`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +161,8 @@ func TestCheckStorable(t *testing.T) {
 	}
 	for s, tt := range tests {
 		id, err := raw.CheckStorable(doc(t, s))
-		if err != nil && err.Error() != tt.err || err == nil && (tt.err != "" || string(ejson.Append(nil, id)) != tt.id) {
+		if err != nil && err.Error() != tt.err ||
+			err == nil && (tt.err != "" || string(ejson.Append(nil, id)) != tt.id) {
 			t.Errorf("CheckStorable(%s) = %s, %v, want %s, %q", s, id, err, tt.id, tt.err)
 		}
 	}
@@ -169,7 +177,8 @@ func TestSortDocuments(t *testing.T) {
 		return p
 	}
 	docs := []bson.Raw{
-		doc(t, `{"_id": 3, "a": 1, "b": 2}`), doc(t, `{"_id": 1, "a": [0, 5]}`), doc(t, `{"_id": 2, "a": 1.0, "b": 9}`),
+		doc(t, `{"_id": 3, "a": 1, "b": 2}`), doc(t, `{"_id": 1, "a": [0, 5]}`),
+		doc(t, `{"_id": 2, "a": 1.0, "b": 9}`),
 		doc(t, `{"_id": 5, "b": 1}`), doc(t, `{"_id": 4, "a": 1, "b": 2}`),
 	}
 	tests := map[string]struct {

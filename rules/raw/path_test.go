@@ -196,7 +196,8 @@ func TestSortUnique(t *testing.T) {
 }
 
 func TestAppendDecimal(t *testing.T) {
-	for _, want := range []string{"0", "-0", "0.00", "1.5", "-12E+3", "1E-7", "0.000001", "NaN", "-Infinity", "100000000000000000000.01"} {
+	for _, want := range []string{"0", "-0", "0.00", "1.5", "-12E+3", "1E-7", "0.000001", "NaN", "-Infinity",
+		"100000000000000000000.01"} {
 		d, err := bson.ParseDecimal128(want)
 		if err != nil {
 			t.Fatal(err)

@@ -70,8 +70,9 @@ func (s Sort) Documents(docs []bson.Raw) {
 	}
 }
 
-// Key returns the value by which a document is sorted. An array counts as its least element, or as its greatest if the
-// order is descending; a missing value is null; an empty array at the path's end is undefined, which sorts before null.
+// Key returns the value by which a document is sorted. An array counts as its least element, or as its greatest if
+// the order is descending; a missing value is null; an empty array at the path's end is undefined, which sorts before
+// null.
 func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	first := true
 	sortValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, f.Path.parts, true, func(v bson.RawValue) {
@@ -82,8 +83,8 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	return key
 }
 
-// sortValue yields the values below v that count for sorting at the rest of a path. Like an index, it opens the arrays
-// on the way and one at the end, but no arrays in arrays, and yields null for a missing value.
+// sortValue yields the values below v that count for sorting at the rest of a path. Like an index, it opens the
+// arrays on the way and one at the end, but no arrays in arrays, and yields null for a missing value.
 func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
 	case open && v.Type == bson.TypeArray:

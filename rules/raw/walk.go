@@ -9,14 +9,15 @@ import (
 // Value is a value at the end of a path.
 type Value struct {
 	Raw bson.RawValue // points into the document; zero when Missing
-	// Elem says that Raw is an element of the array at the path's end. Walk also yields the array itself, without Elem.
+	// Elem says that Raw is an element of the array at the path's end. Walk also yields the array itself, without
+	// Elem.
 	Elem    bool
 	Missing bool // the path has no value
 }
 
 // Walk yields the values at a path of a document that MongoDB compares with a condition, in MongoDB's order, until
-// yield returns false; then it returns false. It does not allocate. It may yield a value twice, or none at all, as for
-// "a.b" in {a: [1, 2]}. The zero Path is the document itself.
+// yield returns false; then it returns false. It does not allocate. It may yield a value twice, or none at all, as
+// for "a.b" in {a: [1, 2]}. The zero Path is the document itself.
 func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, true, yield)
 }
@@ -93,9 +94,9 @@ func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nest
 	})
 }
 
-// Field returns the value of an aggregation expression's path below a value: "$a.b" is Field of a's value and [b]. The
-// path has no array indexes. For an array, Field returns an array of the values in those elements that are documents;
-// it skips other elements, nested arrays included. The zero RawValue is a missing value.
+// Field returns the value of an aggregation expression's path below a value: "$a.b" is Field of a's value and [b].
+// The path has no array indexes. For an array, Field returns an array of the values in those elements that are
+// documents; it skips other elements, nested arrays included. The zero RawValue is a missing value.
 func Field(v bson.RawValue, names []string) bson.RawValue {
 	if len(names) == 0 {
 		return v

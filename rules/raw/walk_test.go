@@ -118,7 +118,8 @@ func TestField(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path+" in "+tt.doc, func(t *testing.T) {
-			v := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc(t, tt.doc)}, strings.Split(tt.path, "."))
+			v := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc(t, tt.doc)},
+				strings.Split(tt.path, "."))
 			got := "missing"
 			if v.Type != 0 {
 				got = string(ejson.Append(nil, v))

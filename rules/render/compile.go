@@ -11,8 +11,9 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// A branch is a template, or the body of a condition, in the form in which the readers of both notations (template.go,
-// osiris_template.go) pass it to the compiler: HTML, trusted as far as the allow-list, with holes for the parts in it.
+// A branch is a template, or the body of a condition, in the form in which the readers of both notations
+// (template.go, osiris_template.go) pass it to the compiler: HTML, trusted as far as the allow-list, with holes for
+// the parts in it.
 type branch struct {
 	html  strings.Builder
 	parts []part
@@ -144,7 +145,8 @@ var lexemes = [...]struct {
 	// of it, as in "10.5" and "https://".
 	{joiner.Punct, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
 	// The semicolon of a character reference is not punctuation.
-	{joiner.Word, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
+	{joiner.Word,
+		regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
 // lexeme returns the kind and text of the first piece of s. The text is not empty.

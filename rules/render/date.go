@@ -51,14 +51,15 @@ func (p *page) first(one, other bson.RawValue) date.Date {
 	return date.Read(other, p.zone)
 }
 
-// dateParts returns start and end, and uses the parts of a date if one is missing. An activity without an end continues
-// only if its subtype is ongoing. For other subtypes the start is also the end.
+// dateParts returns start and end, and uses the parts of a date if one is missing. An activity without an end
+// continues only if its subtype is ongoing. For other subtypes the start is also the end.
 func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	if raw.IsNone(start) {
 		start = p.values[slotStartParts]
 	}
 	given := p.values[slotEndParts]
-	if p.sub.ongoing && raw.IsNone(given) && (raw.IsNone(end) || date.Read(end, p.zone) == date.Read(p.values[slotStart], p.zone)) {
+	if p.sub.ongoing && raw.IsNone(given) &&
+		(raw.IsNone(end) || date.Read(end, p.zone) == date.Read(p.values[slotStart], p.zone)) {
 		return start, bson.RawValue{Type: bson.TypeNull}
 	}
 	if raw.IsNone(end) {

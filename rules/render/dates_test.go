@@ -35,7 +35,8 @@ func TestDateFormats(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			doc := `{"held": ` + tt.held + `}`
 			for _, format := range []struct{ tmpl, language, want string }{
-				{"{held}", "en", tt.en}, {"{held}", "de", tt.de}, {"{held:year}", "en", tt.year}, {"{held:iso}", "de", tt.iso},
+				{"{held}", "en", tt.en}, {"{held}", "de", tt.de}, {"{held:year}", "en", tt.year},
+				{"{held:iso}", "de", tt.iso},
 			} {
 				if got := printed(t, format.tmpl, doc, format.language); got != format.want {
 					t.Errorf("%s in %s: got %q, want %q", format.tmpl, format.language, got, format.want)
@@ -78,23 +79,31 @@ func TestMonths(t *testing.T) {
 func TestOsirisDates(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want, start, end string }{
 		{"a day", `{"start_date": "2023-05-04"}`, "04.05.2023", "04.05.2023", ""},
-		{"the same day", `{"start_date": "2023-05-04", "end_date": "2023-05-04"}`, "04.05.2023", "04.05.2023", "04.05.2023"},
-		{"days of a month", `{"start_date": "2023-05-04", "end_date": "2023-05-06"}`, "04.-06.05.2023", "04.05.2023", "06.05.2023"},
-		{"days of a year", `{"start_date": "2023-04-30", "end_date": "2023-05-02"}`, "30.04.-02.05.2023", "30.04.2023", "02.05.2023"},
-		{"days of two years", `{"start_date": "2022-12-30", "end_date": "2023-01-02"}`, "30.12.2022-02.01.2023", "30.12.2022", "02.01.2023"},
+		{"the same day", `{"start_date": "2023-05-04", "end_date": "2023-05-04"}`, "04.05.2023", "04.05.2023",
+			"04.05.2023"},
+		{"days of a month", `{"start_date": "2023-05-04", "end_date": "2023-05-06"}`, "04.-06.05.2023", "04.05.2023",
+			"06.05.2023"},
+		{"days of a year", `{"start_date": "2023-04-30", "end_date": "2023-05-02"}`, "30.04.-02.05.2023",
+			"30.04.2023", "02.05.2023"},
+		{"days of two years", `{"start_date": "2022-12-30", "end_date": "2023-01-02"}`, "30.12.2022-02.01.2023",
+			"30.12.2022", "02.01.2023"},
 		{"a month", `{"start_date": "2023-05"}`, "05.2023", "05.2023", ""},
 		{"months", `{"start_date": "2023-05", "end_date": "2023-07"}`, "05.2023-07.2023", "05.2023", "07.2023"},
-		{"a day and a month", `{"start_date": "2023-05-04", "end_date": "2023-07"}`, "04.05.2023-07.2023", "04.05.2023", "07.2023"},
+		{"a day and a month", `{"start_date": "2023-05-04", "end_date": "2023-07"}`, "04.05.2023-07.2023",
+			"04.05.2023", "07.2023"},
 		{"years", `{"start_date": "2021", "end_date": "2023"}`, "2021-2023", "2021", "2023"},
 		{"running", `{"start_date": "2023-05-04", "end_date": null}`, "04.05.2023", "04.05.2023", ""},
-		{"an end before the start", `{"start_date": "2023-05-04", "end_date": "2023-05-03"}`, "04.05.2023", "04.05.2023", ""},
+		{"an end before the start", `{"start_date": "2023-05-04", "end_date": "2023-05-03"}`, "04.05.2023",
+			"04.05.2023", ""},
 		{"by year and month", `{"year": 2023, "month": 5}`, "05.2023", "05.2023", ""},
 		{"nothing", `{"title": "T"}`, "", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, language := range []string{"en", "de"} {
-				for template, want := range map[string]string{"{date}": tt.want, "{date-range}": tt.want, "{start}": tt.start, "{end}": tt.end} {
-					if got, faults := osirisPrinted(t, render.Osiris{}, template, tt.doc, language); got != want || faults != nil {
+				for template, want := range map[string]string{"{date}": tt.want, "{date-range}": tt.want,
+					"{start}": tt.start, "{end}": tt.end} {
+					if got, faults := osirisPrinted(t, render.Osiris{}, template, tt.doc, language); got != want ||
+						faults != nil {
 						t.Errorf("%s in %s: got %q, faults %q, want %q", template, language, got, faults, want)
 					}
 				}

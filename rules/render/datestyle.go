@@ -8,16 +8,16 @@ import (
 	"vitrine/rules/date"
 )
 
-// A pattern is the format of a date, one letter for each part: d the day, D the day in two digits, m the short name of
-// the month, F its full name, M its number in two digits, y the year. All other characters stand for themselves.
+// A pattern is the format of a date, one letter for each part: d the day, D the day in two digits, m the short name
+// of the month, F its full name, M its number in two digits, y the year. All other characters stand for themselves.
 type pattern string
 
 // dateStyle is the style in which a language, or OSIRIS, writes dates and ranges of dates.
 type dateStyle struct {
 	day, month, year pattern // patterns by the date's smallest known part
 
-	// Patterns for the start of a range, without the parts that it shares with the end: for days within one month, days
-	// within one year, and months within one year. If empty, the start has all parts.
+	// Patterns for the start of a range, without the parts that it shares with the end: for days within one month,
+	// days within one year, and months within one year. If empty, the start has all parts.
 	inMonth, inYear, monthInYear pattern
 
 	tight string // separator between two ends that are single numbers
@@ -42,7 +42,8 @@ var dateStyles = [languages]dateStyle{
 var (
 	// osirisDates is the style of OSIRIS in every language: "04.-06.05.2023", "30.04.-02.05.2023",
 	// "30.12.2022-02.01.2023", "05.2023".
-	osirisDates = dateStyle{day: "D.M.y", month: "M.y", year: "y", inMonth: "D.", inYear: "D.M.", tight: "-", dash: "-"}
+	osirisDates = dateStyle{day: "D.M.y", month: "M.y", year: "y", inMonth: "D.", inYear: "D.M.", tight: "-",
+		dash: "-"}
 
 	// longMonths writes a month in full and no day: "May 2023".
 	longMonths = dateStyle{day: "F y", month: "F y", year: "y"}
@@ -52,11 +53,13 @@ var (
 var monthNames = [languages]struct{ short, full [12]string }{
 	english: {
 		[12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
-		[12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		[12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+			"November", "December"},
 	},
 	german: {
 		[12]string{"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sep.", "Okt.", "Nov.", "Dez."},
-		[12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+		[12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
+			"November", "Dezember"},
 	},
 }
 

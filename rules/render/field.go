@@ -223,7 +223,9 @@ func (r *Rules) derivedFields() map[string]*field {
 		"subtype":    textField((*page).subtypeLabel),
 		"year":       textField((*page).year),
 		"quarter":    {write: func(p *page, dst []byte) []byte { return p.span().appendQuarter(dst) }},
-		"date-range": {write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].span(dst, p.span(), p.lang) }},
+		"date-range": {write: func(p *page, dst []byte) []byte {
+			return dateStyles[p.lang].span(dst, p.span(), p.lang)
+		}},
 		// "12(3): 45-67", without empty parts.
 		"volume-issue-pages": join(": ", join("", volume, around("(", issue, ")")), extent),
 	}

@@ -66,10 +66,11 @@ func TestPersonFormats(t *testing.T) {
 	const doc = `{"guests": [{"first": "Ana Maria", "last": "Lund", "user": "ana", "aoi": 1}, {"first": "Ji-woo", "last": "Kim", "user": "kim"},
 		{"last": "Plato", "aoi": true}, {"user": "nameless", "aoi": 1}, {"first": "B.", "last": "Ødegård", "user": ".."}]}`
 	for format, want := range map[string]string{
-		"":        "<b>Lund,&nbsp;A. M.</b>, Kim,&nbsp;J., <b>Plato</b>, Ødegård,&nbsp;B.",
-		":plain":  "Lund,&nbsp;A. M., Kim,&nbsp;J., Plato, Ødegård,&nbsp;B.",
-		":full":   "<b>Ana Maria Lund</b>, Ji-woo Kim, <b>Plato</b>, B. Ødegård",
-		":linked": "<a href='/profile/ana'><b>Lund,&nbsp;A. M.</b></a>, <a href='/profile/kim'>Kim,&nbsp;J.</a>, <b>Plato</b>, Ødegård,&nbsp;B.",
+		"":       "<b>Lund,&nbsp;A. M.</b>, Kim,&nbsp;J., <b>Plato</b>, Ødegård,&nbsp;B.",
+		":plain": "Lund,&nbsp;A. M., Kim,&nbsp;J., Plato, Ødegård,&nbsp;B.",
+		":full":  "<b>Ana Maria Lund</b>, Ji-woo Kim, <b>Plato</b>, B. Ødegård",
+		":linked": "<a href='/profile/ana'><b>Lund,&nbsp;A. M.</b></a>, <a href='/profile/kim'>Kim,&nbsp;J.</a>, " +
+			"<b>Plato</b>, Ødegård,&nbsp;B.",
 	} {
 		if got := printed(t, "{guests"+format+"}", doc, "en"); got != want {
 			t.Errorf("{guests%s}\ngot  %s\nwant %s", format, got, want)
@@ -111,7 +112,8 @@ func TestDoubledKeys(t *testing.T) {
 	doc, err := bson.Marshal(bson.D{
 		{Key: "title", Value: "first"}, {Key: "title", Value: "second"},
 		{Key: "rendered", Value: bson.D{
-			{Key: "other", Value: "first"}, {Key: "authors", Value: "A"}, {Key: "other", Value: "second"}, {Key: "authors", Value: "B"},
+			{Key: "other", Value: "first"}, {Key: "authors", Value: "A"}, {Key: "other", Value: "second"},
+			{Key: "authors", Value: "B"},
 		}},
 	})
 	if err != nil {

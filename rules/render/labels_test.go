@@ -8,12 +8,15 @@ import (
 	"vitrine/rules/render"
 )
 
-// TestLabelsOrder: types and subtypes come in the order of the rules file; those of a database come first, in its order.
+// TestLabelsOrder: types and subtypes come in the order of the rules file; those of a database come first, in its
+// order.
 func TestLabelsOrder(t *testing.T) {
 	base := defaultRules(t)
 	overlaid, _ := base.WithOsiris(render.Osiris{
-		Categories: []render.OsirisCategory{{ID: "outreach", Order: 2}, {ID: "lecture", Order: 1}, {ID: "award", Order: 1}},
-		Types:      []render.OsirisType{{ID: "talk", Parent: "outreach"}, {ID: "thesis", Parent: "publication", Order: -1}},
+		Categories: []render.OsirisCategory{{ID: "outreach", Order: 2}, {ID: "lecture", Order: 1},
+			{ID: "award", Order: 1}},
+		Types: []render.OsirisType{{ID: "talk", Parent: "outreach"},
+			{ID: "thesis", Parent: "publication", Order: -1}},
 	})
 	for _, tt := range []struct {
 		rules *render.Rules
@@ -21,9 +24,12 @@ func TestLabelsOrder(t *testing.T) {
 		codes []string
 	}{
 		{base, label.ActivityType, []string{"publication", "lecture", "poster", "software"}},
-		{base, label.ActivitySubtype, []string{"publication/article", "publication/preprint", "publication/thesis", "lecture/lecture", "poster/poster"}},
+		{base, label.ActivitySubtype, []string{"publication/article", "publication/preprint", "publication/thesis",
+			"lecture/lecture", "poster/poster"}},
 		{overlaid, label.ActivityType, []string{"lecture", "award", "outreach", "publication", "poster"}},
-		{overlaid, label.ActivitySubtype, []string{"lecture/lecture", "outreach/talk", "publication/thesis", "publication/article", "poster/poster"}},
+		{overlaid, label.ActivitySubtype,
+			[]string{"lecture/lecture", "outreach/talk", "publication/thesis", "publication/article",
+				"poster/poster"}},
 	} {
 		labels, last := tt.rules.Labels(), 0
 		for _, code := range append(tt.codes, "unheard") {

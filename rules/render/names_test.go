@@ -93,7 +93,8 @@ func TestOsirisInitials(t *testing.T) {
 		{"", "Doe", "Doe", "Doe"},
 	} {
 		doc := fmt.Sprintf(`{"authors": [{"first": %q, "last": "Doe"}]}`, tt.first)
-		for style, want := range map[string]string{"authors-last-f.": tt.dotted, "authors-last-f": tt.bare, "authors-last-first": tt.full} {
+		for style, want := range map[string]string{"authors-last-f.": tt.dotted, "authors-last-f": tt.bare,
+			"authors-last-first": tt.full} {
 			if got, _ := osirisPrinted(t, render.Osiris{}, "{"+style+"}", doc, "en"); got != want {
 				t.Errorf("%q as %s: got %q, want %q", tt.first, style, got, want)
 			}
@@ -103,9 +104,11 @@ func TestOsirisInitials(t *testing.T) {
 
 // TestOsirisNoStyles: names that only begin like a style are fields.
 func TestOsirisNoStyles(t *testing.T) {
-	for _, name := range []string{"authors-", "authors-etal", "authors-etal0", "authors-etal-1", "authors-loud", "authors-last-loud", "writers-last"} {
+	for _, name := range []string{"authors-", "authors-etal", "authors-etal0", "authors-etal-1", "authors-loud",
+		"authors-last-loud", "writers-last"} {
 		_, faults := osirisPrinted(t, render.Osiris{}, "{"+name+"}", `{"title": "T"}`, "en")
-		if want := fmt.Sprintf("unknown field %q, taken for what activities store under that name", name); len(faults) != 1 || faults[0] != want {
+		if want := fmt.Sprintf("unknown field %q, taken for what activities store under that name",
+			name); len(faults) != 1 || faults[0] != want {
 			t.Errorf("{%s}: faults %q, want %q", name, faults, want)
 		}
 	}
@@ -120,12 +123,16 @@ func TestLegend(t *testing.T) {
 		want    string
 	}{
 		{"nothing shared", []string{first, middle, last}, "A, D and B"},
-		{"first authors", []string{first, first, last}, "A<sup>#</sup>, A<sup>#</sup> and B<br><small><sup>#</sup> Shared first authors</small>"},
-		{"last authors", []string{first, last, last}, "A, B<sup>*</sup> and B<sup>*</sup><br><small><sup>*</sup> Shared last authors</small>"},
-		{"a corresponding author", []string{first, corresponding}, "A and C<sup>§</sup><br><small><sup>§</sup> Corresponding author</small>"},
+		{"first authors", []string{first, first, last},
+			"A<sup>#</sup>, A<sup>#</sup> and B<br><small><sup>#</sup> Shared first authors</small>"},
+		{"last authors", []string{first, last, last},
+			"A, B<sup>*</sup> and B<sup>*</sup><br><small><sup>*</sup> Shared last authors</small>"},
+		{"a corresponding author", []string{first, corresponding},
+			"A and C<sup>§</sup><br><small><sup>§</sup> Corresponding author</small>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, _ := osirisPrinted(t, render.Osiris{}, "{authors}", `{"authors": [`+strings.Join(tt.authors, ", ")+`]}`, "en")
+			got, _ := osirisPrinted(t, render.Osiris{}, "{authors}",
+				`{"authors": [`+strings.Join(tt.authors, ", ")+`]}`, "en")
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}

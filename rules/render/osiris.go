@@ -12,8 +12,8 @@ import (
 )
 
 // Osiris has the settings of an OSIRIS database for the rendering of activities, in plain values. The reader of the
-// database (rules/osiris) has removed values of a wrong type; this package checks their meaning. Faults name a part by
-// its From.
+// database (rules/osiris) has removed values of a wrong type; this package checks their meaning. Faults name a part
+// by its From.
 type Osiris struct {
 	Categories   []OsirisCategory                 // the types of activities
 	Types        []OsirisType                     // their subtypes

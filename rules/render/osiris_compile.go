@@ -16,9 +16,9 @@ const legend = "<legend>"
 // untitled is the link text for an activity without a title.
 var untitled = constantField([languages]string{english: "[no title]", german: "[ohne Titel]"})
 
-// osirisTemplates compiles the templates of a subtype into s; s keeps its own for those that the subtype lacks. OSIRIS
-// makes two forms from title and subtitle: one for its own lists and one for portfolios. If only one of the two
-// templates is given, the other is OSIRIS's default.
+// osirisTemplates compiles the templates of a subtype into s; s keeps its own for those that the subtype lacks.
+// OSIRIS makes two forms from title and subtitle: one for its own lists and one for portfolios. If only one of the
+// two templates is given, the other is OSIRIS's default.
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
@@ -121,8 +121,8 @@ func (l *osirisLoader) named(name string) *field {
 var anyTag = regexp.MustCompile(`<[/!?A-Za-z][^>]*>?`)
 
 // tidy corrects the HTML of a branch before it is compiled. It writes tags in the plain form of the allow-list and
-// closes all elements in the branch. It removes tags that are not on the list, but keeps their content. It also removes
-// tags with holes in them, because a value could break the tag.
+// closes all elements in the branch. It removes tags that are not on the list, but keeps their content. It also
+// removes tags with holes in them, because a value could break the tag.
 func tidy(html string) string {
 	return markup.Balance(anyTag.ReplaceAllStringFunc(html, func(tag string) string {
 		rest, isEnd := strings.CutPrefix(tag[1:], "/")

@@ -13,8 +13,8 @@ import (
 )
 
 // Fill returns an activity with the fields that OSIRIS stores beside the rendered document: start_date and end_date
-// from the parts of its dates, affiliated and affiliated_positions from its persons. Existing fields stay. Fill returns
-// a record unchanged if it has a rendered document or is not BSON.
+// from the parts of its dates, affiliated and affiliated_positions from its persons. Existing fields stay. Fill
+// returns a record unchanged if it has a rendered document or is not BSON.
 func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
 		return record // nearly all records have nothing to fill in

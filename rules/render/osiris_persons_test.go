@@ -46,7 +46,9 @@ func TestOsirisAuthors(t *testing.T) {
 	})
 	rendered := func(authors string) bson.Raw {
 		t.Helper()
-		doc, err := fresh(r, activity(t, `{"_id": 1, "type": "t", "subtype": "s", "title": "T", "authors": [`+authors+`]}`), render.Options{})
+		doc, err := fresh(r,
+			activity(t, `{"_id": 1, "type": "t", "subtype": "s", "title": "T", "authors": [`+authors+`]}`),
+			render.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,19 +58,22 @@ func TestOsirisAuthors(t *testing.T) {
 		{"first": "J.-P. B", "last": "Poe", "user": "gone", "aoi": true, "position": "first"},
 		{"first": "Jo", "last": "Roe", "position": "corresponding"}, {"first": "Al", "last": "Zoe", "position": "last"}`)
 	for key, want := range map[string]string{
-		"authors": "<a href='/person/65a9'>Doe,&nbsp;E.-M.</a><sup>#</sup>, Poe,&nbsp;J.-P.B.<sup>#</sup>, Roe,&nbsp;J.<sup>§</sup> and Zoe,&nbsp;A.",
+		"authors": "<a href='/person/65a9'>Doe,&nbsp;E.-M.</a><sup>#</sup>, Poe,&nbsp;J.-P.B.<sup>#</sup>, Roe,&" +
+			"nbsp;J.<sup>§</sup> and Zoe,&nbsp;A.",
 		"editors": "",
 		"print": "<b>Doe E.-M.</b><sup>#</sup>, <b>Poe J.-P.B.</b><sup>#</sup>, Roe J.<sup>§</sup> and Zoe A. T" +
 			"<br><small><sup>#</sup> Shared first authors <sup>§</sup> Corresponding author</small>",
 		"web": "<a class='colorless' href='/activities/view/1'>T</a><br><small class='text-muted d-block'>" +
-			"<a href='/profile/ada'>Doe E.-M.</a><sup>#</sup>, <a href='/profile/gone'>Poe J.-P.B.</a><sup>#</sup>, Roe J.<sup>§</sup> and Zoe A.</small>",
+			"<a href='/profile/ada'>Doe E.-M.</a><sup>#</sup>, <a href='/profile/gone'>Poe J.-P.B.</a><sup>#</sup>," +
+			" Roe J.<sup>§</sup> and Zoe A.</small>",
 	} {
 		if got := got.Lookup(key).StringValue(); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", key, got, want)
 		}
 	}
 	many := rendered(strings.Repeat(`{"last": "A"}, `, 12) + `{"last": "B"}`)
-	if web := many.Lookup("web").StringValue(); !strings.HasSuffix(web, "A, A et al.</small>") || strings.Count(web, "A,") != 11 {
+	if web := many.Lookup("web").StringValue(); !strings.HasSuffix(web, "A, A et al.</small>") ||
+		strings.Count(web, "A,") != 11 {
 		t.Errorf("web of 13 authors: %s", web)
 	}
 	if print := many.Lookup("print").StringValue(); !strings.HasSuffix(print, "A and B. T") {

@@ -81,7 +81,8 @@ func TestOsirisNotation(t *testing.T) {
 
 func TestOsirisFields(t *testing.T) {
 	o := render.Osiris{
-		Journals: map[string]render.OsirisJournal{"61f0": {Name: "Journal of Cold", Abbr: "J. Cold"}, "61f1": {Name: "Heat"}},
+		Journals: map[string]render.OsirisJournal{"61f0": {Name: "Journal of Cold", Abbr: "J. Cold"},
+			"61f1": {Name: "Heat"}},
 		Vocabularies: map[string]map[string]label.Name{
 			"thesis":       {"doctor": {EN: "PhD thesis", DE: "Dissertation"}},
 			"funding-type": {"basic": {EN: "Basic funding", DE: "Grundmittel"}},
@@ -90,65 +91,93 @@ func TestOsirisFields(t *testing.T) {
 			{From: "f1", ID: "venue-date", Kind: render.OsirisDate},
 			{From: "f2", ID: "site", Kind: render.OsirisURL},
 			{From: "f3", ID: "award", Kind: render.OsirisFlag, Name: label.Name{EN: "Awarded", DE: "Ausgezeichnet"}},
-			{From: "f4", ID: "level", Values: map[string]label.Name{"high": {EN: "High", DE: "Hoch"}}, Default: "unknown"},
+			{From: "f4", ID: "level", Values: map[string]label.Name{"high": {EN: "High", DE: "Hoch"}},
+				Default: "unknown"},
 			{From: "f5", ID: "größe"},
 		},
 	}
 	for _, tt := range []struct{ name, template, doc, en, de string }{
-		{"authors", "{authors}", `{"authors": [{"first": "Ada B.", "last": "Doe", "aoi": true}, {"first": "Jo", "last": "Poe"}]}`,
+		{"authors", "{authors}",
+			`{"authors": [{"first": "Ada B.", "last": "Doe", "aoi": true}, {"first": "Jo", "last": "Poe"}]}`,
 			"<b>Doe A.B.</b> and Poe J.", ""},
 		{"editor", "{editor}", `{"editors": [{"first": "Jo", "last": "Poe"}]}`, "Poe J.", ""},
 		{"supervisor", "{supervisor}", `{"supervisors": [{"first": "Jo", "last": "Poe"}]}`, "Poe J.", ""},
-		{"journal by its record", "{journal} = {journal-abbr}", `{"journal": "JC", "journal_id": "61f0"}`, "Journal of Cold = J. Cold", ""},
+		{"journal by its record", "{journal} = {journal-abbr}", `{"journal": "JC", "journal_id": "61f0"}`,
+			"Journal of Cold = J. Cold", ""},
 		{"journal without abbreviation", "{journal-abbr}", `{"journal": "H.", "journal_id": "61f1"}`, "Heat", ""},
-		{"journal without record", "{journal} = {journal-abbr}", `{"journal": "JC", "journal_id": "none"}`, "JC = JC", ""},
-		{"volume, issue, pages", "{volume-issue-pages}", `{"volume": 3, "issue": "2", "pages": "4-5"}`, "3(2): 4-5", ""},
-		{"volume and issue", "{book-title}{volume-issue-pages}", `{"book": "Soil 42", "volume": 29, "issue": "D1"}`, "Soil 42 29(D1)", ""},
+		{"journal without record", "{journal} = {journal-abbr}", `{"journal": "JC", "journal_id": "none"}`, "JC = JC",
+			""},
+		{"volume, issue, pages", "{volume-issue-pages}", `{"volume": 3, "issue": "2", "pages": "4-5"}`, "3(2): 4-5",
+			""},
+		{"volume and issue", "{book-title}{volume-issue-pages}", `{"book": "Soil 42", "volume": 29, "issue": "D1"}`,
+			"Soil 42 29(D1)", ""},
 		{"issue alone", "{book-title}{volume-issue-pages}", `{"book": "Soil", "issue": "D1"}`, "Soil(D1)", ""},
 		{"pages alone", "{book-title}{volume-issue-pages}.", `{"book": "Soil", "pages": "4-5"}`, "Soil: 4-5.", ""},
 		{"pages before all", "{volume-issue-pages}", `{"pages": "4-5"}`, "4-5", ""},
 		{"pages", "{pages-pp}", `{"pages": "4-5"}`, "pp. 4-5", ""},
 		{"page", "{pages-pp}", `{"pages": 17}`, "p. 17", ""},
 		{"no page", "x{pages-pp}", `{}`, "x", ""},
-		{"doi", "{doi}", `{"doi": "10.1234/Ab.1"}`, "<a href='https://doi.org/10.1234/Ab.1' target='_blank' rel='noopener'>10.1234/Ab.1</a>", ""},
+		{"doi", "{doi}", `{"doi": "10.1234/Ab.1"}`,
+			"<a href='https://doi.org/10.1234/Ab.1' target='_blank' rel='noopener'>10.1234/Ab.1</a>", ""},
 		{"doi as text", "{doi-text}", `{"doi": "10.1234/Ab.1"}`, "10.1234/Ab.1", ""},
-		{"doi with a prefix", "{doi-prefix}", `{"doi": "10.1234/1"}`, "DOI: <a href='https://doi.org/10.1234/1' target='_blank' rel='noopener'>10.1234/1</a>", ""},
+		{"doi with a prefix", "{doi-prefix}", `{"doi": "10.1234/1"}`,
+			"DOI: <a href='https://doi.org/10.1234/1' target='_blank' rel='noopener'>10.1234/1</a>", ""},
 		{"no doi", "x{doi}{doi-prefix}{doi-link}", `{"doi": "none"}`, "x", ""},
-		{"link", "{link}", `{"link": "https://a.org/?b&c"}`, "<a href='https://a.org/?b&amp;c' target='_blank' rel='noopener'>https://a.org/?b&amp;c</a>", ""},
+		{"link", "{link}", `{"link": "https://a.org/?b&c"}`,
+			"<a href='https://a.org/?b&amp;c' target='_blank' rel='noopener'>https://a.org/?b&amp;c</a>", ""},
 		{"harmful link", "x{link}", `{"link": "javascript:alert(1)"}`, "x", ""},
-		{"pubmed", "{pubmed}", `{"pubmed": "31"}`, "<a href='https://pubmed.ncbi.nlm.nih.gov/31/' target='_blank' rel='noopener'>31</a>", ""},
+		{"pubmed", "{pubmed}", `{"pubmed": "31"}`,
+			"<a href='https://pubmed.ncbi.nlm.nih.gov/31/' target='_blank' rel='noopener'>31</a>", ""},
 		{"year", "{year}", `{"year": "2020"}`, "2020", ""},
 		{"year of the start", "{year}", `{"start": {"year": 2021, "month": 2, "day": 3}}`, "2021", ""},
-		{"date range in parts", "{date-range}", `{"start": {"year": 2021, "month": 2, "day": 3}, "end": {"year": 2021, "month": 2, "day": 5}}`, "03.-05.02.2021", ""},
-		{"date range as rendered", "{date-range}", `{"start": {"year": 1999}, "start_date": "2021-02-03", "end_date": "2021-02-05"}`, "03.-05.02.2021", ""},
-		{"date range across months", "{date-range}", `{"start_date": "2021-02-27", "end_date": "2021-03-01"}`, "27.02.-01.03.2021", ""},
-		{"date range across years", "{date-range}", `{"start_date": "2021-12-30", "end_date": "2022-01-02"}`, "30.12.2021-02.01.2022", ""},
-		{"ongoing, in months", "{date-range-ongoing}", `{"start": {"year": 2021, "month": 2}, "end": {"year": 2022, "month": 5}}`, "from February 2021 until May 2022", "von Februar 2021 bis Mai 2022"},
-		{"ongoing, without an end", "{date-range-ongoing}", `{"start": {"year": 2021, "month": 2}, "end": null}`, "since February 2021", "seit Februar 2021"},
+		{"date range in parts", "{date-range}",
+			`{"start": {"year": 2021, "month": 2, "day": 3}, "end": {"year": 2021, "month": 2, "day": 5}}`,
+			"03.-05.02.2021", ""},
+		{"date range as rendered", "{date-range}",
+			`{"start": {"year": 1999}, "start_date": "2021-02-03", "end_date": "2021-02-05"}`, "03.-05.02.2021", ""},
+		{"date range across months", "{date-range}", `{"start_date": "2021-02-27", "end_date": "2021-03-01"}`,
+			"27.02.-01.03.2021", ""},
+		{"date range across years", "{date-range}", `{"start_date": "2021-12-30", "end_date": "2022-01-02"}`,
+			"30.12.2021-02.01.2022", ""},
+		{"ongoing, in months", "{date-range-ongoing}",
+			`{"start": {"year": 2021, "month": 2}, "end": {"year": 2022, "month": 5}}`,
+			"from February 2021 until May 2022", "von Februar 2021 bis Mai 2022"},
+		{"ongoing, without an end", "{date-range-ongoing}", `{"start": {"year": 2021, "month": 2}, "end": null}`,
+			"since February 2021", "seit Februar 2021"},
 		{"ongoing, a day", "{date-range-ongoing}", `{"year": 2021, "month": 2, "day": 1}`, "01.02.2021", ""},
 		{"date of a moment", "{date-range}", `{"year": 2021, "month": 2, "day": 3, "end": null}`, "03.02.2021", ""},
-		{"start and end", "{start} to {end}", `{"start": {"year": 2021, "month": 2, "day": 3}, "end": {"year": 2022, "month": 2, "day": 5}}`, "03.02.2021 to 05.02.2022", ""},
+		{"start and end", "{start} to {end}",
+			`{"start": {"year": 2021, "month": 2, "day": 3}, "end": {"year": 2022, "month": 2, "day": 5}}`,
+			"03.02.2021 to 05.02.2022", ""},
 		{"month", "{month} {year}", `{"year": 2021, "month": 3}`, "March 2021", "März 2021"},
 		{"edition", "{edition} {edition-ed}", `{"edition": 2}`, "2nd 2nd ed.", ""},
 		{"edition 11, 21, 103", "{edition}, {volume}", `{"edition": "11", "volume": 21}`, "11th, 21", ""},
 		{"edition in words", "{edition-ed}", `{"edition": "revised"}`, "revised", ""},
 		{"book title", "{book-title} {book-series}", `{"book": "B", "series": "S"}`, "B S", ""},
-		{"open access", "{openaccess}", `{"open_access": true, "oa_status": "gold"}`, "<i class='icon-open-access text-success' title='Open Access (gold)'></i>", ""},
-		{"closed access", "{openaccess}", `{"open_access": false}`, "<i class='icon-closed-access text-danger' title='Closed Access'></i>", ""},
-		{"open access in words", "{openaccess-text}{openaccess-status}", `{"open_access": "1"}`, "Open AccessOpen Access", ""},
-		{"ahead of print", "{online-ahead-of-print}", `{"epub": true}`, "<span class='text-danger'>[Online ahead of print]</span>", ""},
+		{"open access", "{openaccess}", `{"open_access": true, "oa_status": "gold"}`,
+			"<i class='icon-open-access text-success' title='Open Access (gold)'></i>", ""},
+		{"closed access", "{openaccess}", `{"open_access": false}`,
+			"<i class='icon-closed-access text-danger' title='Closed Access'></i>", ""},
+		{"open access in words", "{openaccess-text}{openaccess-status}", `{"open_access": "1"}`,
+			"Open AccessOpen Access", ""},
+		{"ahead of print", "{online-ahead-of-print}", `{"epub": true}`,
+			"<span class='text-danger'>[Online ahead of print]</span>", ""},
 		{"not ahead of print", "x {online-ahead-of-print}", `{"epub": false}`, "x", ""},
-		{"a dash counts as empty", "%publisher by {publisher}%%!publisher nobody%", `{"publisher": "-"}`, "nobody", ""},
+		{"a dash counts as empty", "%publisher by {publisher}%%!publisher nobody%", `{"publisher": "-"}`, "nobody",
+			""},
 		{"code by a vocabulary", "{thesis}", `{"thesis": "doctor"}`, "PhD thesis", "Dissertation"},
 		{"code by its built-in name", "{thesis}", `{"thesis": "master"}`, "Master thesis", "Masterarbeit"},
 		{"code without a name", "{funding_type}", `{"funding_type": "other"}`, "other", ""},
 		{"version", "{version}", `{"version": 3}`, "Version 3", ""},
-		{"person", "{person}", `{"name": "Jo Poe", "academic_title": "Dr.", "affiliation": "X"}`, "Dr. Jo Poe, X", ""},
+		{"person", "{person}", `{"name": "Jo Poe", "academic_title": "Dr.", "affiliation": "X"}`, "Dr. Jo Poe, X",
+			""},
 		{"person alone", "{person}", `{"affiliation": "X"}`, "X", ""},
-		{"organisation by name, not by _id", "{organization}{person-organization}", `{"name": "Jo", "organization": "507f1f77bcf86cd799439011"}`, "Jo", ""},
+		{"organisation by name, not by _id", "{organization}{person-organization}",
+			`{"name": "Jo", "organization": "507f1f77bcf86cd799439011"}`, "Jo", ""},
 		{"type and subtype", "{type}/{subtype}", `{}`, "t/s", ""},
 		{"own date", "{venue-date}", `{"venue-date": "2021-02-03"}`, "03.02.2021", ""},
-		{"own link", "{site}", `{"site": "https://a.org/"}`, "<a href='https://a.org/' target='_blank' rel='noopener'>https://a.org/</a>", ""},
+		{"own link", "{site}", `{"site": "https://a.org/"}`,
+			"<a href='https://a.org/' target='_blank' rel='noopener'>https://a.org/</a>", ""},
 		{"own flag", "%award {award}%", `{"award": true}`, "[Awarded]", "[Ausgezeichnet]"},
 		{"own values", "{level}", `{"level": ["high", "low"]}`, "High, low", "Hoch, low"},
 		{"own default", "{level}", `{}`, "unknown", ""},
@@ -178,14 +207,20 @@ func TestOsirisMistakes(t *testing.T) {
 		name, template, want string
 		faults               []string
 	}{
-		{"unknown field", "{title} {titel}", "On Ice", []string{`unknown field "titel", taken for what activities store under that name`}},
-		{"unknown field that activities have", "{serial}: {title}", "S1: On Ice", []string{`unknown field "serial", taken for what activities store under that name`}},
-		{"unknown field in a condition", "{title}%titel x%%!titel !%", "On Ice!", []string{`unknown field "titel", taken for what activities store under that name`}},
+		{"unknown field", "{title} {titel}", "On Ice",
+			[]string{`unknown field "titel", taken for what activities store under that name`}},
+		{"unknown field that activities have", "{serial}: {title}", "S1: On Ice",
+			[]string{`unknown field "serial", taken for what activities store under that name`}},
+		{"unknown field in a condition", "{title}%titel x%%!titel !%", "On Ice!",
+			[]string{`unknown field "titel", taken for what activities store under that name`}},
 		{"brace not closed", "{title} {journal", "On Ice {journal", []string{"a { without its }"}},
-		{"braces without a name", "{} {?x} {title}", "On Ice", []string{"{} does not begin with a field's name", "{?x} does not begin with a field's name"}},
+		{"braces without a name", "{} {?x} {title}", "On Ice",
+			[]string{"{} does not begin with a field's name", "{?x} does not begin with a field's name"}},
 		{"percent alone", "{title}: 100%", "On Ice: 100%", []string{"a % without its pair"}},
-		{"percent of text", "5 % to 10 % of {title}", "5 % to 10 % of On Ice", []string{"a % without fields after it", "a % without its pair"}},
-		{"conditions within conditions", "{title}%journal a %magazine b% c%", "On Icea magazine b% c%", []string{"a % without fields after it", "a % without its pair"}},
+		{"percent of text", "5 % to 10 % of {title}", "5 % to 10 % of On Ice",
+			[]string{"a % without fields after it", "a % without its pair"}},
+		{"conditions within conditions", "{title}%journal a %magazine b% c%", "On Icea magazine b% c%",
+			[]string{"a % without fields after it", "a % without its pair"}},
 		{"element not closed", "<i>{title} {journal}", "<i>On Ice Cold</i>", []string{html}},
 		{"element closed elsewhere", "%journal <i>{journal}%</i> {title}", "<i>Cold</i> On Ice", []string{html}},
 		{"elements crossed", "<b><i>{title}</b></i>.", "<b><i>On Ice</i></b>.", []string{html}},
@@ -210,7 +245,8 @@ func TestOsirisMistakes(t *testing.T) {
 	}
 	long := strings.Repeat("{title}", 5000)
 	got, faults := osirisPrinted(t, render.Osiris{}, long, doc, "en")
-	if want := "template.print is longer than 16384 bytes"; !slices.Equal(faults, []string{want}) || !strings.HasPrefix(got, "On Ice") && got == "" {
+	if want := "template.print is longer than 16384 bytes"; !slices.Equal(faults, []string{want}) ||
+		!strings.HasPrefix(got, "On Ice") && got == "" {
 		t.Errorf("a long template: got %.40q, faults %q", got, faults)
 	}
 }
@@ -228,7 +264,8 @@ func TestOsirisOverlay(t *testing.T) {
 			{From: "c5", ID: "poster", Icon: "Not An Icon"},
 		},
 		Types: []render.OsirisType{
-			{From: "t1", ID: "article", Parent: "publication", Name: label.Name{EN: "Paper"}, Title: "{title}!", Subtitle: "{authors}, {journal}"},
+			{From: "t1", ID: "article", Parent: "publication", Name: label.Name{EN: "Paper"}, Title: "{title}!",
+				Subtitle: "{authors}, {journal}"},
 			{From: "t2", ID: "talk", Parent: "outreach", Icon: "megaphone", Print: "{title} for all"},
 			{From: "t3", ID: "lost"},
 			{From: "t4", ID: "odd", Parent: "nowhere", Name: label.Name{DE: "Seltsam"}},
@@ -253,23 +290,34 @@ func TestOsirisOverlay(t *testing.T) {
 	for _, tt := range []struct{ name, doc, key, want string }{
 		{"type", `"type": "publication", "subtype": "article"`, "type", "Papers"},
 		{"subtype", `"type": "publication", "subtype": "article"`, "subtype", "Paper"},
-		{"category's icon", `"type": "publication", "subtype": "article"`, "icon", "<span data-toggle='tooltip' data-title='Paper'><i class='ph text-publication ph-book-bookmark'></i></span>"},
+		{"category's icon", `"type": "publication", "subtype": "article"`, "icon",
+			"<span data-toggle='tooltip' data-title='Paper'><i class='ph text-publication ph-book-bookmark'></i></" +
+				"span>"},
 		{"title", `"type": "publication", "subtype": "article", "title": "T"`, "title", "T!"},
 		{"web", `"type": "publication", "subtype": "article", "title": "T", "journal": "J"`, "web",
-			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>T!</a><br><small class='text-muted d-block'><a href='/profile/jp'>Poe J.</a>, J</small>"},
+			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>T!</a><br><small " +
+				"class='text-muted d-block'><a href='/profile/jp'>Poe J.</a>, J</small>"},
 		{"portfolio", `"type": "publication", "subtype": "article", "title": "T", "journal": "J"`, "portfolio",
-			"<a class='colorless' href='/activity/507f1f77bcf86cd799439011'>T!</a><br><small class='text-muted d-block'><b>Poe J.</b>, J</small>"},
+			"<a class='colorless' href='/activity/507f1f77bcf86cd799439011'>T!</a><br><small class='text-muted " +
+				"d-block'><b>Poe J.</b>, J</small>"},
 		{"without a title", `"type": "publication", "subtype": "article"`, "web",
-			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>[no title]!</a><br><small class='text-muted d-block'><a href='/profile/jp'>Poe J.</a></small>"},
-		{"built-in citation", `"type": "publication", "subtype": "article", "title": "T", "year": 2020`, "print", "<b>Poe,&nbsp;J.</b> (2020) T."},
+			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>[no title]!</a><br><small " +
+				"class='text-muted d-block'><a href='/profile/jp'>Poe J.</a></small>"},
+		{"built-in citation", `"type": "publication", "subtype": "article", "title": "T", "year": 2020`, "print",
+			"<b>Poe,&nbsp;J.</b> (2020) T."},
 		{"subtype only below", `"type": "publication", "subtype": "thesis"`, "subtype", "Thesis"},
 		{"new type", `"type": "outreach", "subtype": "talk"`, "type", "Outreach"},
 		{"new subtype without a name", `"type": "outreach", "subtype": "talk"`, "subtype", "talk"},
-		{"new subtype's icon", `"type": "outreach", "subtype": "talk"`, "icon", "<span data-toggle='tooltip' data-title='talk'><i class='ph text-outreach ph-megaphone'></i></span>"},
+		{"new subtype's icon", `"type": "outreach", "subtype": "talk"`, "icon",
+			"<span data-toggle='tooltip' data-title='talk'><i class='ph text-outreach ph-megaphone'></i></span>"},
 		{"new subtype's citation", `"type": "outreach", "subtype": "talk", "title": "T"`, "print", "T for all"},
-		{"default title with a subtitle", `"type": "poster", "subtype": "poster", "title": "T", "conference": "C"`, "web",
-			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>T</a><br><small class='text-muted d-block'>C</small>"},
-		{"bad icon", `"type": "poster", "subtype": "poster"`, "icon", "<span data-toggle='tooltip' data-title='Poster'><i class='ph text-poster ph-presentation-chart'></i></span>"},
+		{"default title with a subtitle", `"type": "poster", "subtype": "poster", "title": "T", "conference": "C"`,
+			"web",
+			"<a class='colorless' href='/activities/view/507f1f77bcf86cd799439011'>T</a><br><small " +
+				"class='text-muted d-block'>C</small>"},
+		{"bad icon", `"type": "poster", "subtype": "poster"`, "icon",
+			"<span data-toggle='tooltip' data-title='Poster'><i class='ph text-poster ph-presentation-chart'></i></" +
+				"span>"},
 		{"without category", `"type": "nowhere", "subtype": "odd"`, "subtype", "Seltsam"},
 		{"type of nobody", `"type": "award", "subtype": "award"`, "subtype", "Award"},
 	} {
@@ -300,15 +348,19 @@ func TestOsirisOngoing(t *testing.T) {
 	for _, tt := range []struct{ name, doc, print, quarter string }{
 		{"no end", `"subtype": "editorial"`, "since March 2022", "2022Q1 - today"},
 		{"null", `"subtype": "editorial", "end": null`, "since March 2022", "2022Q1 - today"},
-		{"ended", `"subtype": "editorial", "end": {"year": 2022, "month": 5, "day": 1}`, "from March 2022 until May 2022", "2022Q1 - Q2"},
+		{"ended", `"subtype": "editorial", "end": {"year": 2022, "month": 5, "day": 1}`,
+			"from March 2022 until May 2022", "2022Q1 - Q2"},
 		{"a moment", `"subtype": "review"`, "04.03.2022", "2022Q1"},
 		{"a moment, null", `"subtype": "review", "end": null`, "04.03.2022", "2022Q1"},
 		{"rendered before", `"subtype": "review", "end_date": null`, "04.03.2022", "2022Q1"},
-		{"rendered before, ongoing", `"subtype": "editorial", "start_date": "2022-03-04", "end_date": "2022-03-04"`, "since March 2022", "2022Q1 - today"},
-		{"rendered before, ended", `"subtype": "editorial", "start_date": "2022-03-04", "end_date": "2022-03-20"`, "March 2022", "2022Q1"},
+		{"rendered before, ongoing", `"subtype": "editorial", "start_date": "2022-03-04", "end_date": "2022-03-04"`,
+			"since March 2022", "2022Q1 - today"},
+		{"rendered before, ended", `"subtype": "editorial", "start_date": "2022-03-04", "end_date": "2022-03-20"`,
+			"March 2022", "2022Q1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rendered, err := fresh(r, activity(t, `{"type": "review", "start": {"year": 2022, "month": 3, "day": 4}, `+tt.doc+`}`), render.Options{})
+			rendered, err := fresh(r, activity(t,
+				`{"type": "review", "start": {"year": 2022, "month": 3, "day": 4}, `+tt.doc+`}`), render.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,22 +400,28 @@ func TestOsirisFingerprint(t *testing.T) {
 		}
 		seen[f] = i
 	}
-	if of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a", From: "x"}}}) != of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a"}}}) {
+	if of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a", From: "x"}}}) !=
+		of(render.Osiris{Categories: []render.OsirisCategory{{ID: "a"}}}) {
 		t.Error("the fingerprint depends on the source of the parts")
 	}
 }
 
 func FuzzOsirisTemplate(f *testing.F) {
 	for _, seed := range []string{
-		"{authors} ({year}) {title}. <i>{journal-abbr}</i> {volume-issue-pages}. {doi} {online-ahead-of-print} {openaccess}",
-		"%a&!b|c x {d|'e'}%", "%%%{", "<a href='{link}", "{authors-last, f.-amp+comma}", "<b>%title <i>{title}%</b>", "<!-- %x y%", "{_id}{rendered}",
+		"{authors} ({year}) {title}. <i>{journal-abbr}</i> {volume-issue-pages}. {doi} {online-ahead-of-print} " +
+			"{openaccess}",
+		"%a&!b|c x {d|'e'}%", "%%%{", "<a href='{link}", "{authors-last, f.-amp+comma}", "<b>%title <i>{title}%</b>",
+		"<!-- %x y%", "{_id}{rendered}",
 	} {
 		f.Add(seed, "A <b>title</b>")
 	}
 	base := defaultRules(f)
 	f.Fuzz(func(t *testing.T, template, value string) {
-		r, _ := base.WithOsiris(render.Osiris{Types: []render.OsirisType{{ID: "s", Parent: "t", Print: template, Title: template, Subtitle: template}}})
-		doc, err := bson.Marshal(bson.D{{Key: "type", Value: "t"}, {Key: "subtype", Value: "s"}, {Key: "title", Value: value}, {Key: "link", Value: value}})
+		r, _ := base.WithOsiris(
+			render.Osiris{Types: []render.OsirisType{
+				{ID: "s", Parent: "t", Print: template, Title: template, Subtitle: template}}})
+		doc, err := bson.Marshal(bson.D{{Key: "type", Value: "t"}, {Key: "subtype", Value: "s"},
+			{Key: "title", Value: value}, {Key: "link", Value: value}})
 		if err != nil {
 			t.Skip("no BSON")
 		}

@@ -44,7 +44,8 @@ func legendField(authors source) *field {
 	}}
 }
 
-// list returns the persons of a field. It reads lists at the top of the activity, which most templates name, only once.
+// list returns the persons of a field. It reads lists at the top of the activity, which most templates name, only
+// once.
 func (p *page) list(s source) []names.Person {
 	if len(s.path) > 0 {
 		return p.readPersons(nil, s.value(p))
@@ -55,8 +56,8 @@ func (p *page) list(s source) []names.Person {
 	return p.persons[s.slot]
 }
 
-// readPersons appends the persons of a stored list, as package person reads it, and at the end an entry for the others
-// that the list does not name. It keeps entries without a name, because they may have a user.
+// readPersons appends the persons of a stored list, as package person reads it, and at the end an entry for the
+// others that the list does not name. It keeps entries without a name, because they may have a user.
 func (p *page) readPersons(dst []names.Person, list bson.RawValue) []names.Person {
 	others := person.Each(list, func(name person.Person, doc bson.Raw) {
 		dst = append(dst, p.person(name, doc))

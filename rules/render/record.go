@@ -39,8 +39,8 @@ var baseNames = [baseSlots]string{
 	slotRendered: "rendered",
 }
 
-// walk calls fn for the elements of a BSON document or array, and reports whether the document is well-formed. It stops
-// at the first malformed element.
+// walk calls fn for the elements of a BSON document or array, and reports whether the document is well-formed. It
+// stops at the first malformed element.
 func walk(doc []byte, fn func(raw.Element)) bool {
 	r := raw.Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {

@@ -46,8 +46,9 @@ var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers
 
 // Complete returns the rendered document of an activity: print, web, portfolio, plain, icon, type, subtype, title,
 // authors, editors, quarter (strings), users and departments (arrays of strings). If the activity already has a
-// rendered document, Complete keeps its strings that are not empty, reduced to the allow-list, its arrays and its other
-// keys, and renders only the missing ones. The only error is a wrong call for a doc that is not a BSON document.
+// rendered document, Complete keeps its strings that are not empty, reduced to the allow-list, its arrays and its
+// other keys, and renders only the missing ones. The only error is a wrong call for a doc that is not a BSON
+// document.
 func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)
@@ -77,7 +78,8 @@ func (p *page) document(known storedDocument) bson.Raw {
 	b.AddString(keySubtype, known.text(keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) }))
 	b.AddString(keyQuarter, known.text(keyQuarter, func() string { return string(p.span().appendQuarter(nil)) }))
 	b.Add(keyUsers, known.list(keyUsers, p.users))
-	b.Add(keyDepartments, known.list(keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) }))
+	b.Add(keyDepartments,
+		known.list(keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) }))
 	known.addRest(&b)
 	return b.Document()
 }
@@ -112,7 +114,8 @@ func (p *page) label(label [languages]string, other func() string) string {
 // icon returns the type's icon with the subtype's label as its tooltip.
 func (p *page) icon() string {
 	class := "ph text-" + className(text(p.values[slotType])) + " ph-" + p.sub.icon
-	return markup.Clean("<span data-toggle='tooltip' data-title='" + markup.Escape(p.subtypeLabel()) + "'><i class='" + class + "'></i></span>")
+	return markup.Clean("<span data-toggle='tooltip' data-title='" + markup.Escape(p.subtypeLabel()) +
+		"'><i class='" + class + "'></i></span>")
 }
 
 // className returns a type's id without the characters that a class name may not have.

@@ -46,7 +46,8 @@ func TestQuarter(t *testing.T) {
 		{"year and month as text", `{"year": "2023", "month": "9"}`, "2023Q3"},
 		{"year as double", `{"year": 2023.0, "month": 9.0}`, "2023Q3"},
 		{"BSON date", `{"start_date": {"$date": "2023-04-01T00:00:00Z"}}`, "2023Q2"},
-		{"parts", `{"start_date": {"year": 2023, "month": 4, "day": 1}, "end_date": {"year": "2023", "month": "12"}}`, "2023Q2 - Q4"},
+		{"parts", `{"start_date": {"year": 2023, "month": 4, "day": 1}, "end_date": {"year": "2023", "month": "12"}}`,
+			"2023Q2 - Q4"},
 		{"with time", `{"start_date": "2023-04-01T10:00:00+02:00"}`, "2023Q2"},
 		{"impossible month", `{"start_date": "2023-13-01"}`, ""},
 		{"impossible day", `{"start_date": "2023-02-31"}`, "2023Q1"},
@@ -66,17 +67,23 @@ func TestQuarter(t *testing.T) {
 func TestDateRange(t *testing.T) {
 	for _, tt := range []struct{ name, doc, en, de string }{
 		{"a day", `{"start_date": "2022-05-14"}`, "14 May 2022", "14. Mai 2022"},
-		{"days of a month", `{"start_date": "2022-05-14", "end_date": "2022-05-16"}`, "14–16 May 2022", "14.–16. Mai 2022"},
-		{"days of a year", `{"start_date": "2022-04-28", "end_date": "2022-05-02"}`, "28 Apr – 2 May 2022", "28. Apr. – 2. Mai 2022"},
-		{"days of two years", `{"start_date": "2022-12-30", "end_date": "2023-01-02"}`, "30 Dec 2022 – 2 Jan 2023", "30. Dez. 2022 – 2. Jan. 2023"},
+		{"days of a month", `{"start_date": "2022-05-14", "end_date": "2022-05-16"}`, "14–16 May 2022",
+			"14.–16. Mai 2022"},
+		{"days of a year", `{"start_date": "2022-04-28", "end_date": "2022-05-02"}`, "28 Apr – 2 May 2022",
+			"28. Apr. – 2. Mai 2022"},
+		{"days of two years", `{"start_date": "2022-12-30", "end_date": "2023-01-02"}`, "30 Dec 2022 – 2 Jan 2023",
+			"30. Dez. 2022 – 2. Jan. 2023"},
 		{"a month", `{"start_date": "2022-03"}`, "Mar 2022", "März 2022"},
 		{"months", `{"start_date": "2022-03", "end_date": "2022-06"}`, "Mar – Jun 2022", "März – Juni 2022"},
-		{"months of two years", `{"start_date": "2022-11", "end_date": "2023-02"}`, "Nov 2022 – Feb 2023", "Nov. 2022 – Feb. 2023"},
+		{"months of two years", `{"start_date": "2022-11", "end_date": "2023-02"}`, "Nov 2022 – Feb 2023",
+			"Nov. 2022 – Feb. 2023"},
 		{"years", `{"start_date": "2021", "end_date": "2023"}`, "2021–2023", "2021–2023"},
-		{"mixed", `{"start_date": "2022-03-04", "end_date": "2022-06"}`, "4 Mar 2022 – Jun 2022", "4. März 2022 – Juni 2022"},
+		{"mixed", `{"start_date": "2022-03-04", "end_date": "2022-06"}`, "4 Mar 2022 – Jun 2022",
+			"4. März 2022 – Juni 2022"},
 		{"running", `{"start_date": "2022-03-04", "end_date": null}`, "4 Mar 2022 – today", "4. März 2022 – heute"},
 		{"unknown", `{"start_date": "soon"}`, "", ""},
-		{"other fields", `{"start_date": "soon", "start": {"year": 2022, "month": 5, "day": 14}, "end": "16.05.2022"}`,
+		{"other fields",
+			`{"start_date": "soon", "start": {"year": 2022, "month": 5, "day": 14}, "end": "16.05.2022"}`,
 			"14–16 May 2022", "14.–16. Mai 2022"},
 		{"parts", `{"year": "2022a", "month": "May", "day": "14."}`, "14 May 2022", "14. Mai 2022"},
 	} {
@@ -120,7 +127,8 @@ func TestPersons(t *testing.T) {
 	for _, tt := range []struct{ name, authors, want string }{
 		{"initials", `[{"first": "Amara Ann", "last": "Szymczak"}]`, "Szymczak,&nbsp;A. A."},
 		{"initials given", `[{"first": "A.B. C", "last": "X"}]`, "X,&nbsp;A. B. C."},
-		{"hyphen", `[{"first": "J.-P.", "last": "X"}, {"first": "Ji-woo", "last": "Y"}]`, "X,&nbsp;J. P., Y,&nbsp;J."},
+		{"hyphen", `[{"first": "J.-P.", "last": "X"}, {"first": "Ji-woo", "last": "Y"}]`,
+			"X,&nbsp;J. P., Y,&nbsp;J."},
 		{"combining mark", "[{\"first\": \"E\u0301mile\", \"last\": \"X\"}]", "X,&nbsp;E\u0301."},
 		{"particle", `[{"first": "Ivo van den", "last": "Akker"}]`, "Akker,&nbsp;I. v. d."},
 		{"no first name", `[{"last": "Plato"}]`, "Plato"},
@@ -137,11 +145,14 @@ func TestPersons(t *testing.T) {
 			"Quill,&nbsp;A., Fern,&nbsp;B. et al."},
 		{"only others", `["et al."]`, ""},
 		{"one text", `"Quill, Ada; Fern, Bo"`, "Quill,&nbsp;A., Fern,&nbsp;B."},
-		{"East Asian", `[{"last": "王", "first": "小明"}, {"last": "Wang", "first": "Xiaoming (小明)"}, {"last": "Wang", ` +
-			`"first": "小明"}]`, "王&nbsp;小明, Wang,&nbsp;X., Wang,&nbsp;小明"},
+		{"East Asian",
+			`[{"last": "王", "first": "小明"}, {"last": "Wang", "first": "Xiaoming (小明)"}, {"last": "Wang", ` +
+				`"first": "小明"}]`, "王&nbsp;小明, Wang,&nbsp;X., Wang,&nbsp;小明"},
 		{"titles and notes", `[{"last": "Quill*", "first": "Prof. Dr. Ada (Addie) B."}]`, "Quill,&nbsp;A. B."},
-		{"affiliated", `[{"last": "A", "affiliated": true}, {"last": "B", "aoi": 1}, {"last": "C", "aoi": "1"}]`, "<b>A</b>, <b>B</b>, <b>C</b>"},
-		{"not affiliated", `[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": "D", "aoi": {"x": 1}}]`, "A, B, C, D"},
+		{"affiliated", `[{"last": "A", "affiliated": true}, {"last": "B", "aoi": 1}, {"last": "C", "aoi": "1"}]`,
+			"<b>A</b>, <b>B</b>, <b>C</b>"},
+		{"not affiliated",
+			`[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": "D", "aoi": {"x": 1}}]`, "A, B, C, D"},
 		{"one document", `{"last": "A"}`, "A"},
 		{"text", `"Doe, J. & <Co>"`, "Doe, J. &amp; &lt;Co&gt;"},
 		{"mixed", `["Doe", 7, null, [{"last": "nested"}], {"last": 42}]`, "Doe, 42"},
@@ -232,11 +243,16 @@ func hostileValues() []any {
 		deep = bson.D{{Key: "x", Value: bson.A{deep}}}
 	}
 	return []any{
-		nil, true, 0, -1, int64(math.MaxInt64), math.NaN(), math.Inf(1), 1e300, "", " ", "<script>alert(1)</script>", "<b>", "</small></a>", "'\"><img src=x onerror=y>",
-		"javascript:alert(1)", "a\x00b", "\xff\xfe", "&", "&lt;script&gt;", "<a href='javascript:x'>", strings.Repeat("<", 5000), strings.Repeat("<i>", 5000), "2021", "9999-99-99", "-", "..", "%s{title}",
-		bson.D{}, bson.A{}, bson.A{nil, bson.A{}, "x", 1, bson.D{}}, bson.D{{Key: "year", Value: "x"}, {Key: "year", Value: nil}}, deep,
-		bson.DateTime(math.MaxInt64), bson.DateTime(math.MinInt64), bson.ObjectID{}, bson.Binary{Data: []byte("<script>")}, bson.Regex{Pattern: "<script>"},
-		bson.NewDecimal128(0, 1), bson.MinKey{}, bson.Undefined{}, bson.Symbol("<b>"), bson.JavaScript("x"), bson.Timestamp{T: 1},
+		nil, true, 0, -1, int64(math.MaxInt64), math.NaN(), math.Inf(1), 1e300, "", " ", "<script>alert(1)</script>",
+		"<b>", "</small></a>", "'\"><img src=x onerror=y>",
+		"javascript:alert(1)", "a\x00b", "\xff\xfe", "&", "&lt;script&gt;", "<a href='javascript:x'>",
+		strings.Repeat("<", 5000), strings.Repeat("<i>", 5000), "2021", "9999-99-99", "-", "..", "%s{title}",
+		bson.D{}, bson.A{}, bson.A{nil, bson.A{}, "x", 1, bson.D{}},
+		bson.D{{Key: "year", Value: "x"}, {Key: "year", Value: nil}}, deep,
+		bson.DateTime(math.MaxInt64), bson.DateTime(math.MinInt64), bson.ObjectID{},
+		bson.Binary{Data: []byte("<script>")}, bson.Regex{Pattern: "<script>"},
+		bson.NewDecimal128(0, 1), bson.MinKey{}, bson.Undefined{}, bson.Symbol("<b>"), bson.JavaScript("x"),
+		bson.Timestamp{T: 1},
 	}
 }
 
@@ -264,7 +280,8 @@ func checkRendered(t testing.TB, rendered bson.Raw) {
 
 func TestHostileValues(t *testing.T) {
 	r := defaultRules(t)
-	fields := []string{"_id", "type", "subtype", "title", "authors", "editors", "units", "year", "month", "day", "start_date", "end_date", "volume", "issue", "pages",
+	fields := []string{"_id", "type", "subtype", "title", "authors", "editors", "units", "year", "month", "day",
+		"start_date", "end_date", "volume", "issue", "pages",
 		"book", "journal", "conference", "location", "doi", "link", "epub", "supervisors", "rendered"}
 	inPerson := []string{"first", "last", "name", "user", "affiliated", "aoi"}
 	for i, v := range hostileValues() {
@@ -272,10 +289,12 @@ func TestHostileValues(t *testing.T) {
 			docs := []bson.D{nil}
 			for _, f := range fields {
 				docs[0] = append(docs[0], bson.E{Key: f, Value: v})
-				docs = append(docs, bson.D{{Key: "type", Value: "publication"}, {Key: "title", Value: "T"}, {Key: f, Value: v}})
+				docs = append(docs,
+					bson.D{{Key: "type", Value: "publication"}, {Key: "title", Value: "T"}, {Key: f, Value: v}})
 			}
 			for _, f := range inPerson {
-				docs = append(docs, bson.D{{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: "A"}, {Key: f, Value: v}}}}})
+				docs = append(docs,
+					bson.D{{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: "A"}, {Key: f, Value: v}}}}})
 			}
 			for _, key := range []string{"print", "web", "plain", "users", "icon", "other"} {
 				docs = append(docs, bson.D{{Key: "rendered", Value: bson.D{{Key: key, Value: v}}}})
@@ -296,8 +315,10 @@ func TestHostileValues(t *testing.T) {
 }
 
 func TestUnsafeLinksAreLeftOut(t *testing.T) {
-	for _, link := range []string{"javascript:alert(1)", "data:text/html,x", "//example.org/x", "/local", "vbscript:x", "not a link"} {
-		if got := printed(t, "{title} {link:link} <a href='{link}'>x</a> {doi:link}", fmt.Sprintf(`{"title": "T", "link": %q, "doi": %q}`, link, link), "en"); got != "T x" {
+	for _, link := range []string{"javascript:alert(1)", "data:text/html,x", "//example.org/x", "/local",
+		"vbscript:x", "not a link"} {
+		if got := printed(t, "{title} {link:link} <a href='{link}'>x</a> {doi:link}",
+			fmt.Sprintf(`{"title": "T", "link": %q, "doi": %q}`, link, link), "en"); got != "T x" {
 			t.Errorf("link %q: got %q, want no link", link, got)
 		}
 	}
@@ -306,7 +327,8 @@ func TestUnsafeLinksAreLeftOut(t *testing.T) {
 func TestManyAuthors(t *testing.T) {
 	authors := make(bson.A, 10_000)
 	for i := range authors {
-		authors[i] = bson.D{{Key: "first", Value: "A"}, {Key: "last", Value: fmt.Sprint("N", i)}, {Key: "user", Value: fmt.Sprint("u", i)}, {Key: "aoi", Value: true}}
+		authors[i] = bson.D{{Key: "first", Value: "A"}, {Key: "last", Value: fmt.Sprint("N", i)},
+			{Key: "user", Value: fmt.Sprint("u", i)}, {Key: "aoi", Value: true}}
 	}
 	doc, err := bson.Marshal(bson.D{{Key: "authors", Value: authors}, {Key: "title", Value: "T"}})
 	if err != nil {
@@ -354,7 +376,8 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, tmpl := range []string{"{title|@in}. <i>{book}</i> ({?volume&!issue|pages:x{year}}).", `<a href='{link}'>x</a> \{`, "{?a:{?b:", "<i>{", "&;&amp;"} {
+	for _, tmpl := range []string{"{title|@in}. <i>{book}</i> ({?volume&!issue|pages:x{year}}).",
+		`<a href='{link}'>x</a> \{`, "{?a:{?b:", "<i>{", "&;&amp;"} {
 		f.Add(tmpl)
 	}
 	doc := activity(f, `{"title": "T", "volume": "1", "link": "https://example.org/", "authors": [{"last": "A"}]}`)
@@ -376,7 +399,8 @@ func FuzzParse(f *testing.F) {
 func FuzzRender(f *testing.F) {
 	r := defaultRules(f)
 	for _, v := range hostileValues() {
-		raw, err := bson.Marshal(bson.D{{Key: "title", Value: v}, {Key: "authors", Value: bson.A{v}}, {Key: "start_date", Value: v}, {Key: "rendered", Value: bson.D{{Key: "x", Value: v}}}})
+		raw, err := bson.Marshal(bson.D{{Key: "title", Value: v}, {Key: "authors", Value: bson.A{v}},
+			{Key: "start_date", Value: v}, {Key: "rendered", Value: bson.D{{Key: "x", Value: v}}}})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -110,7 +110,8 @@ type page struct {
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
-		p = &page{rules: r, values: make([]bson.RawValue, len(r.slots)), persons: make([][]names.Person, len(r.slots))}
+		p = &page{rules: r, values: make([]bson.RawValue, len(r.slots)),
+			persons: make([][]names.Person, len(r.slots))}
 	}
 	p.set(o)
 	return p
@@ -142,8 +143,9 @@ func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }
 
-// Labels returns the labels that the rules give to types and subtypes, in their order, as the sets label.ActivityType and
-// label.ActivitySubtype. With them the API shows a type in another language than the one in which it was rendered.
+// Labels returns the labels that the rules give to types and subtypes, in their order, as the sets label.ActivityType
+// and label.ActivitySubtype. With them the API shows a type in another language than the one in which it was
+// rendered.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
 	for _, typ := range r.types.order() {

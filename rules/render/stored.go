@@ -66,7 +66,8 @@ func clean(v bson.RawValue, depth int) bson.RawValue {
 		return raw.NewString(markup.Clean(raw.Text(v)))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
 		var b raw.Builder
-		if depth < maxStoredDepth && walk(v.Value, func(e raw.Element) { b.Add(string(e.Key), clean(e.Value(), depth+1)) }) {
+		if depth < maxStoredDepth && walk(v.Value,
+			func(e raw.Element) { b.Add(string(e.Key), clean(e.Value(), depth+1)) }) {
 			return b.Finish(v.Type)
 		}
 	default:

@@ -9,7 +9,8 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// startTag compiles a start tag and checks it against the allow-list. The values of its attributes may contain fields.
+// startTag compiles a start tag and checks it against the allow-list. The values of its attributes may contain
+// fields.
 func (c *compiler) startTag(at int, tag string, b *branch) {
 	var parts []tagPart
 	probe := "" // the tag with examples in place of fields

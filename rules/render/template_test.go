@@ -68,14 +68,17 @@ func TestTemplates(t *testing.T) {
 		{"flag missing", "{title}{?open:Open access}", bare, "T"},
 		{"escaped braces", `\{{title}\} \\`, bare, `{T} \`},
 		{"date", "{held}, {held:year}, {held:iso}", full, "14 May 2022, 2022, 2022-05-14"},
-		{"persons", "{guests} {guests:plain} {guests:full}", full, "<b>Lund,&nbsp;E.</b> Lund,&nbsp;E. <b>Eva Lund</b>"},
+		{"persons", "{guests} {guests:plain} {guests:full}", full,
+			"<b>Lund,&nbsp;E.</b> Lund,&nbsp;E. <b>Eva Lund</b>"},
 		{"persons linked", "{guests:linked}", full, "<a href='/profile/a%27b%2Fc'><b>Lund,&nbsp;E.</b></a>"},
 		{"derived", "{volume-issue-pages} {year}", full, "1(2): 3-4 2020"},
-		{"link", "{doi:link}", full, "<a href='https://doi.org/10.1000/x(1)' target='_blank' rel='noopener'>10.1000/x(1)</a>"},
+		{"link", "{doi:link}", full,
+			"<a href='https://doi.org/10.1000/x(1)' target='_blank' rel='noopener'>10.1000/x(1)</a>"},
 		{"address in a tag", "<a href='{link}'>x</a>", full, "<a href='https://example.org/?a=1&amp;b=2'>x</a>"},
 		{"no address, no link", "<a href='{link}'>x</a>", bare, "x"},
 		{"segment in a tag", "<a href='/x/{id}/y'>x</a>", full, "<a href='/x/a%2Fb/y'>x</a>"},
-		{"title in a tag", "<span title='{note}'>x</span>", `{"note": "a'b<"}`, "<span title='a&#x27;b&lt;'>x</span>"},
+		{"title in a tag", "<span title='{note}'>x</span>", `{"note": "a'b<"}`,
+			"<span title='a&#x27;b&lt;'>x</span>"},
 		{"icon stays", "<i class='ph ph-book'></i> {title}", bare, "<i class='ph ph-book'></i> T"},
 		{"reference stays", "{title}&nbsp;x &amp; y", bare, "T&nbsp;x &amp; y"},
 		{"zero bytes", "a\x000\x00{title}", bare, "a0T"},
@@ -120,13 +123,16 @@ func TestLeftovers(t *testing.T) {
 		{"title ends in a question", "{title}. {note}", `{"title": "Why?", "note": "n"}`, "Why? n"},
 		{"title ends in dots", "{title}. {note}", `{"title": "And so on...", "note": "n"}`, "And so on... n"},
 		{"title ends in markup", "{title}. {note}", `{"title": "Why <i>me?</i>", "note": "n"}`, "Why <i>me?</i> n"},
-		{"value's own punctuation", "{title} {note}", `{"title": "a ,, b () .. c", "note": "( )"}`, "a ,, b () .. c ( )"},
+		{"value's own punctuation", "{title} {note}", `{"title": "a ,, b () .. c", "note": "( )"}`,
+			"a ,, b () .. c ( )"},
 		{"value ends in a reference", "{title}; {note}", `{"title": "x &amp;", "note": "n"}`, "x &amp;; n"},
 		{"comma after an abbreviation", "{title}, {note}", `{"title": "Jr.", "note": "n"}`, "Jr., n"},
 		{"comma after a comma", "{title}, {note}", `{"title": "x,", "note": "n"}`, "x, n"},
 		{"deliberate dots", "{title}... {note}", `{"title": "T", "note": "n"}`, "T... n"},
-		{"punctuation in a word", "{title} v1.5:x https://example.org/", `{"title": "T"}`, "T v1.5:x https://example.org/"},
-		{"nothing inside tags", "<span title='( ) ,, ..'>{title}</span>", `{"title": "T"}`, "<span title='( ) ,, ..'>T</span>"},
+		{"punctuation in a word", "{title} v1.5:x https://example.org/", `{"title": "T"}`,
+			"T v1.5:x https://example.org/"},
+		{"nothing inside tags", "<span title='( ) ,, ..'>{title}</span>", `{"title": "T"}`,
+			"<span title='( ) ,, ..'>T</span>"},
 		{"blank counts as empty", "{title} ({note})", `{"title": "T", "note": "  "}`, "T"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,7 +171,8 @@ func TestParseErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := render.Parse("test.yaml", []byte(rulesWith(tt.tmpl)))
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "test.yaml:12: templates.print: ") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) ||
+				!strings.HasPrefix(err.Error(), "test.yaml:12: templates.print: ") {
 				t.Errorf("got  %v\nwant test.yaml:12: templates.print: … %s", err, tt.want)
 			}
 		})
@@ -179,19 +186,24 @@ func TestParseFileErrors(t *testing.T) {
 		{"not YAML", "a: [", "test.yaml: yaml:"},
 		{"not a mapping", "- a", "test.yaml:1: "},
 		{"unknown section", valid + "template: {}\n", "test.yaml:20: template: unknown key"},
-		{"unknown template", valid + "types: {x: {templates: {prnt: a}}}\n", "test.yaml:20: types.x.templates.prnt: unknown template"},
+		{"unknown template", valid + "types: {x: {templates: {prnt: a}}}\n",
+			"test.yaml:20: types.x.templates.prnt: unknown template"},
 		{"unknown key of a type", valid + "types: {x: {lable: a}}\n", "test.yaml:20: types.x.lable: unknown key"},
 		{"unknown language", valid + "types: {x: {label: {fr: a}}}\n", "test.yaml:20: types.x.label.fr: unknown key"},
-		{"malformed template", valid + "types: {x: {templates: {print: [a]}}}\n", "types.x.templates.print: want text"},
+		{"malformed template", valid + "types: {x: {templates: {print: [a]}}}\n",
+			"types.x.templates.print: want text"},
 		{"bad icon", valid + "types: {x: {icon: \"a' b\"}}\n", "types.x.icon: \"a' b\" is not an icon's name"},
 		{"key twice", valid + "types: {x: {}, x: {}}\n", "types.x: given twice"},
-		{"unknown kind", strings.Replace(valid, "note: text", "note: words", 1), `test.yaml:4: fields.note: unknown kind "words"`},
-		{"built-in field", strings.Replace(valid, "note: text", "year: text", 1), `test.yaml:4: fields.year: field "year" is built in`},
+		{"unknown kind", strings.Replace(valid, "note: text", "note: words", 1),
+			`test.yaml:4: fields.note: unknown kind "words"`},
+		{"built-in field", strings.Replace(valid, "note: text", "year: text", 1),
+			`test.yaml:4: fields.year: field "year" is built in`},
 		{"template missing", strings.Replace(valid, `  web: "{title}"`+"\n", "", 1), "templates: web is missing"},
 		{"several at once", valid + "types: {x: {lable: a, ikon: b}}\n", "types.x.ikon: unknown key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := render.Parse("test.yaml", []byte(tt.src)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := render.Parse("test.yaml", []byte(tt.src)); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
@@ -206,6 +218,7 @@ func TestFingerprint(t *testing.T) {
 		t.Fatal(errA, errB, errC)
 	}
 	if a.Fingerprint() != b.Fingerprint() || a.Fingerprint() == c.Fingerprint() || a.Fingerprint() == "" {
-		t.Errorf("fingerprints %q, %q, %q: want the same for the same rules only", a.Fingerprint(), b.Fingerprint(), c.Fingerprint())
+		t.Errorf("fingerprints %q, %q, %q: want the same for the same rules only", a.Fingerprint(), b.Fingerprint(),
+			c.Fingerprint())
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Blocks of titles between two of which a caller may let other work run: rough bounds take nanoseconds for each title,
-// comparisons up to some hundred microseconds.
+// Blocks of titles between two of which a caller may let other work run: rough bounds take nanoseconds for each
+// title, comparisons up to some hundred microseconds.
 const roughBlock, block = 1024, 8
 
 // Each calls work for 0, 1, … n-1, in this order or on several goroutines that begin in it, and ends at the first

@@ -182,7 +182,9 @@ func TestClosestOfManyTitles(t *testing.T) {
 // and rare pseudo-words.
 func madeUpTitles(n int) []string {
 	rng := rand.New(rand.NewPCG(1, 2))
-	syllables := strings.Fields("al an ana ber ca con cor da de dis e en er fo ge gra i in ing ki la le lin lo ma me mo na ne no o or pa pe ra re ri ro sa se si so ta te ter ti tion to tra u ver vi")
+	syllables := strings.Fields(
+		"al an ana ber ca con cor da de dis e en er fo ge gra i in ing ki la le lin lo ma me mo na ne no o or pa " +
+			"pe ra re ri ro sa se si so ta te ter ti tion to tra u ver vi")
 	words := make([]string, 4000)
 	for i := range words {
 		for range 1 + rng.IntN(4) {
@@ -260,7 +262,8 @@ func TestClosestTellsCharactersApart(t *testing.T) {
 	}{
 		{"letters beyond Latin-1", "aaaa", []string{"šššš"}, answer{index: -1}},
 		{"the other way round", "šššš", []string{"aaaa"}, answer{index: -1}},
-		{"the first has more symbols, the second more characters", "aab", []string{"ššb", "ab"}, answer{1, 2, percentOf(2, 3, 2)}},
+		{"the first has more symbols, the second more characters", "aab", []string{"ššb", "ab"},
+			answer{1, 2, percentOf(2, 3, 2)}},
 		{"both in one title", "aš", []string{"ša", "aš"}, answer{1, 2, 100}},
 		{"a stored title of both scripts", "abc", []string{"ab–c", "жbж"}, answer{0, 3, percentOf(3, 3, 4)}},
 		{"Cyrillic", "Основы химии", []string{"Физика", "Химия: основы"}, answer{1, 6, percentOf(6, 12, 13)}},
@@ -283,7 +286,8 @@ func TestClosestTellsCharactersApart(t *testing.T) {
 // words carry from one word to the next.
 func TestClosestOfLongQueries(t *testing.T) {
 	stored := []string{
-		strings.Repeat("ab", 40), strings.Repeat("a", 300), strings.Repeat("abc ", 60), strings.Repeat("e", 127), strings.Repeat("e", 128),
+		strings.Repeat("ab", 40), strings.Repeat("a", 300), strings.Repeat("abc ", 60), strings.Repeat("e", 127),
+		strings.Repeat("e", 128),
 	}
 	c := NewCorpus(slices.Values(stored))
 	for _, tt := range []struct{ name, title string }{
@@ -307,7 +311,8 @@ func TestClosestOfLongQueries(t *testing.T) {
 // TestSubsequenceBoundsMatches: the bounds of a title are never below its number of matches.
 func TestSubsequenceBoundsMatches(t *testing.T) {
 	title := rapid.Custom(func(t *rapid.T) string {
-		return string(rapid.SliceOfN(rapid.OneOf(rapid.RuneFrom([]rune("abš ")), rapid.Rune()), 0, 150).Draw(t, "title"))
+		return string(rapid.SliceOfN(rapid.OneOf(rapid.RuneFrom([]rune("abš ")), rapid.Rune()), 0, 150).Draw(t,
+			"title"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		stored, asked := title.Draw(t, "stored"), title.Draw(t, "asked")
@@ -316,7 +321,8 @@ func TestSubsequenceBoundsMatches(t *testing.T) {
 		common := q.subsequence(c.title(0), 0, make([]uint64, q.words))
 		rough := q.roughBound(len(c.title(0)), &c.grams[0])
 		if n > common || common > rough {
-			t.Errorf("%q and %q: %d match, %d in a common subsequence, %d by the histograms", asked, stored, n, common, rough)
+			t.Errorf("%q and %q: %d match, %d in a common subsequence, %d by the histograms", asked, stored, n,
+				common, rough)
 		}
 	})
 }

@@ -1,6 +1,6 @@
 // Package similar finds the stored title that is closest to a given one, by the similarity of PHP's similar_text
-// (openapi.json: GET /api/levenshtein): find the longest common substring, do the same to the left and to the right of
-// it, and add up the lengths. It works on characters, not bytes.
+// (openapi.json: GET /api/levenshtein): find the longest common substring, do the same to the left and to the right
+// of it, and add up the lengths. It works on characters, not bytes.
 //
 // The plain algorithm takes cubic time. A Corpus computes the same results for many
 // thousands of titles at once; the tests hold both against each other:

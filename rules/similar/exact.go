@@ -30,8 +30,8 @@ func (q *query) newPair(longest int) *pair {
 	return p
 }
 
-// matches returns the number of matching characters of the query and a title. If several common substrings are longest,
-// it uses the one that begins first in the query, then the one that begins first in the title.
+// matches returns the number of matching characters of the query and a title. If several common substrings are
+// longest, it uses the one that begins first in the query, then the one that begins first in the title.
 func (p *pair) matches(q *query, title []rune) int {
 	for j, r := range title {
 		at := p.masks[j*p.words:][:p.words]

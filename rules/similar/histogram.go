@@ -1,6 +1,7 @@
 package similar
 
-// histogram counts a title's symbols in 32 bins, a byte each; a bin counts up to maxCount. Symbols that share a bin only loosen the bound.
+// histogram counts a title's symbols in 32 bins, a byte each; a bin counts up to maxCount. Symbols that share a bin
+// only loosen the bound.
 type histogram [4]uint64
 
 // The size of a histogram, and the masks with which to add and compare its bytes.

@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// AppendRow writes the row of a topic as the JSON object that the API returns in the given year: without _id, with the
-// share of all activities, and without activities that are not recent. It is not for the row of Totals.
+// AppendRow writes the row of a topic as the JSON object that the API returns in the given year: without _id, with
+// the share of all activities, and without activities that are not recent. It is not for the row of Totals.
 func AppendRow(dst []byte, row bson.Raw, year int, all Totals) []byte {
 	dst = append(dst, '{')
 	for e := range raw.All(row) {
@@ -58,8 +58,8 @@ type Totals struct {
 	Catalogue  bool // whether there is a topic catalogue; without one the API answers 404
 }
 
-// TotalsID returns the _id of the row of Totals. It is a number, so it differs from the _id of every topic. The row has
-// no count, so it comes last when rows are sorted by count descending.
+// TotalsID returns the _id of the row of Totals. It is a number, so it differs from the _id of every topic. The row
+// has no count, so it comes last when rows are sorted by count descending.
 func TotalsID() bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}
 }

@@ -2,10 +2,10 @@
 // GET /portfolio/spectrum (openapi.json).
 //
 // Data flow: New reads the small collections that enrich a summary, topic catalogue, units and persons, and keeps the
-// fields that may be shown. Put gets each activity once, in any order, and keeps some 60 bytes of it. Rows then yields a
-// document for each topic and one of Totals. Later Put gets the activities that have changed, and Rows yields the rows
-// of their topics, for which it reads the activities that these show. When a request is answered, AppendRow writes a row
-// as JSON.
+// fields that may be shown. Put gets each activity once, in any order, and keeps some 60 bytes of it. Rows then
+// yields a document for each topic and one of Totals. Later Put gets the activities that have changed, and Rows
+// yields the rows of their topics, for which it reads the activities that these show. When a request is answered,
+// AppendRow writes a row as JSON.
 //
 // Rows do not depend on the date. Recent activities are those of the current year and the five before it, but a row
 // carries the ten newest of all years. A reader that knows the year cuts the old ones off the end, and the rest are

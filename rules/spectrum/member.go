@@ -16,8 +16,9 @@ type member struct {
 	refs []byte // see encode; nil if the activity is outside the spectrum
 }
 
-// encode returns what an activity adds to counts, as integers: year, whether there is one, how many units and persons,
-// their numbers, and for each assignment twice the topic's number, plus one if the topic may list the activity.
+// encode returns what an activity adds to counts, as integers: year, whether there is one, how many units and
+// persons, their numbers, and for each assignment twice the topic's number, plus one if the topic may list the
+// activity.
 func (s *Summary) encode(a *activity, topics bson.RawValue) []byte {
 	flag := map[bool]int{true: 1}
 	list := []int{int(a.year), flag[a.dated], len(a.units), len(a.persons)}
@@ -74,8 +75,8 @@ func (s *Summary) touch(m member, counted bool) {
 	}
 }
 
-// count counts the members. Unless all records are at hand, it returns the activities whose records the rows of touched
-// topics need: their numbers by key. It drops topics whose rows stay the same.
+// count counts the members. Unless all records are at hand, it returns the activities whose records the rows of
+// touched topics need: their numbers by key. It drops topics whose rows stay the same.
 func (s *Summary) count(at map[string]int) (missing map[string]int) {
 	var list []int
 	live := map[int]bool{}

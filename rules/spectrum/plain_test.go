@@ -75,7 +75,8 @@ func plainTopics(list []any) []obj {
 	return topics
 }
 
-func plainRow(in institute, activities map[string]obj, assignments map[string][]obj, total int, id string, year int) obj {
+func plainRow(in institute, activities map[string]obj, assignments map[string][]obj, total int, id string,
+	year int) obj {
 	count := 0
 	years, units, users := map[float64]int{}, map[string]int{}, map[string]int{}
 	var labels, newest obj

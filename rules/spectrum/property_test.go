@@ -21,7 +21,8 @@ func drawID(kind byte, n int) bson.ObjectID {
 
 // odd draws one of the given values, or sometimes a value of a wrong type.
 func odd(t *rapid.T, label string, values ...any) any {
-	strange := []any{nil, "", "x", int32(1), 2.5, true, bson.A{}, bson.A{nil, int64(3), "U1"}, bson.D{}, bson.D{{Key: "id", Value: "T1"}}}
+	strange := []any{nil, "", "x", int32(1), 2.5, true, bson.A{}, bson.A{nil, int64(3), "U1"}, bson.D{},
+		bson.D{{Key: "id", Value: "T1"}}}
 	if rapid.IntRange(0, 9).Draw(t, label+" odd") == 0 {
 		return rapid.SampledFrom(strange).Draw(t, label)
 	}
@@ -54,7 +55,8 @@ func drawActivity(t *rapid.T, n int) bson.Raw {
 		{Key: "units", Value: odd(t, "units", list(t, "units", "U"))},
 		{Key: "catalog", Value: odd(t, "catalog", bson.D{{Key: "topics", Value: odd(t, "topics", topics)}})},
 		{Key: "rendered", Value: odd(t, "rendered", bson.D{
-			{Key: "web", Value: odd(t, "web", "<b>w</b>")}, {Key: "users", Value: odd(t, "users", list(t, "users", "p"))},
+			{Key: "web", Value: odd(t, "web", "<b>w</b>")},
+			{Key: "users", Value: odd(t, "users", list(t, "users", "p"))},
 		})},
 	})
 }
@@ -71,11 +73,13 @@ func drawSources(t *rapid.T) spectrum.Sources {
 		s.Persons = append(s.Persons, encode(t, bson.D{
 			{Key: "_id", Value: drawID('p', n)}, {Key: "username", Value: fmt.Sprint("p", n)},
 			{Key: "displayname", Value: odd(t, "displayname", "Name")}, {Key: "last", Value: odd(t, "last", "Last")},
-			{Key: "is_active", Value: odd(t, "active", true, false)}, {Key: "hide", Value: odd(t, "hide", true, false)},
+			{Key: "is_active", Value: odd(t, "active", true, false)},
+			{Key: "hide", Value: odd(t, "hide", true, false)},
 		}))
 	}
 	s.Catalogue = append(s.Catalogue, encode(t, bson.D{
-		{Key: "id", Value: "T1"}, {Key: "description", Value: odd(t, "description", "about")}, {Key: "keywords", Value: bson.A{"k"}},
+		{Key: "id", Value: "T1"}, {Key: "description", Value: odd(t, "description", "about")},
+		{Key: "keywords", Value: bson.A{"k"}},
 	}))
 	return s
 }
@@ -114,13 +118,15 @@ func TestAgreesWithPlainLoops(t *testing.T) {
 // FuzzBytes feeds arbitrary bytes: nothing panics, rows are valid documents, and AppendRow writes
 // JSON.
 func FuzzBytes(f *testing.F) {
-	f.Add([]byte(doc(f, activity(1, `"year":2024,"units":["A"],"rendered":{"users":["ada"],"web":"x"}`))), []byte("x"))
+	f.Add([]byte(doc(f, activity(1, `"year":2024,"units":["A"],"rendered":{"users":["ada"],"web":"x"}`))),
+		[]byte("x"))
 	f.Add([]byte(doc(f, scored(1, "2024", "0.9")))[:60], []byte{5, 0, 0, 0, 0})
 	for _, row := range summarise(f, spectrum.Options{}, spectrum.Sources{}, docs(f, scored(1, "2024", "0.9"))) {
 		f.Add([]byte(row), []byte(row[:len(row)-3]))
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		s := spectrum.New(spectrum.Options{}, spectrum.Sources{Catalogue: []bson.Raw{b}, Units: []bson.Raw{b}, Persons: []bson.Raw{b}})
+		s := spectrum.New(spectrum.Options{},
+			spectrum.Sources{Catalogue: []bson.Raw{b}, Units: []bson.Raw{b}, Persons: []bson.Raw{b}})
 		at := map[string]int{}
 		for n, record := range [][]byte{a, b, nil} {
 			require.NoError(t, s.Put(n, record))

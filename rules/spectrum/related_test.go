@@ -44,9 +44,11 @@ func TestVisibleUnits(t *testing.T) {
 		{"not hidden by a text", []string{`{"id":"A","parent":"R","hide":"false"}`}, []any{"A"}},
 		{"unknown", nil, []any{}},
 		{"without id", []string{`{"parent":"R"}`, `{"id":null,"parent":"R"}`}, []any{}},
-		{"each other's parents", []string{`{"id":"A","parent":"B","level":2}`, `{"id":"B","parent":"A","level":2}`}, []any{"A", "B"}},
+		{"each other's parents", []string{`{"id":"A","parent":"B","level":2}`, `{"id":"B","parent":"A","level":2}`},
+			[]any{"A", "B"}},
 		{"its own parent", []string{`{"id":"A","parent":"A","level":1}`}, []any{"A"}},
-		{"twice, the first hidden", []string{`{"id":"A","parent":"R","hide":true}`, `{"id":"A","parent":"R"}`}, []any{"A"}},
+		{"twice, the first hidden", []string{`{"id":"A","parent":"R","hide":true}`, `{"id":"A","parent":"R"}`},
+			[]any{"A"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +78,8 @@ func TestVisiblePersons(t *testing.T) {
 		{"active by a text", []string{`{"username":"ada","is_active":"1","displayname":"Ada"}`}, []any{"Ada"}},
 		{"hidden by a text", []string{`{"username":"ada","hide":"1","displayname":"Ada"}`}, []any{}},
 		{"not hidden", []string{`{"username":"ada","hide":false,"displayname":"Ada"}`}, []any{"Ada"}},
-		{"without username", []string{`{"username":null,"displayname":"Ada"}`, `{"username":"","displayname":"A"}`, `{"displayname":"A"}`}, []any{}},
+		{"without username", []string{`{"username":null,"displayname":"Ada"}`, `{"username":"","displayname":"A"}`,
+			`{"displayname":"A"}`}, []any{}},
 		{"someone else", []string{`{"username":"Ada","displayname":"Ada"}`}, []any{}},
 		{"without displayname", []string{`{"username":"ada","first":"Ada","last":"Byron"}`}, []any{"Ada Byron"}},
 		{"with a last name only", []string{`{"username":"ada","first":null,"last":"Byron"}`}, []any{"Byron"}},
@@ -95,7 +98,8 @@ func TestVisiblePersons(t *testing.T) {
 func TestResearcherOrder(t *testing.T) {
 	rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{Persons: docs(t,
 		`{"_id":`+oid(1)+`,"username":"zoe"}`, `{"_id":"own","username":"bea"}`, `{"_id":3,"username":"ann"}`)},
-		docs(t, activity(1, `"rendered":{"users":["zoe","bea","ann"]}`), activity(2, `"rendered":{"users":["zoe"]}`))), 2026)
+		docs(t, activity(1, `"rendered":{"users":["zoe","bea","ann"]}`),
+			activity(2, `"rendered":{"users":["zoe"]}`))), 2026)
 	assert.Equal(t, []any{"000000000000000000000001", "3", "own"}, pick(rows[0]["researchers"], "id"))
 }
 
@@ -112,7 +116,8 @@ func TestTenRelated(t *testing.T) {
 	rows := answer(t, summarise(t, spectrum.Options{},
 		spectrum.Sources{Units: docs(t, units...), Persons: docs(t, persons...)},
 		docs(t, activity(1, all), activity(2, `"units":["U11"],"rendered":{"users":["p10"]}`))), 2026)
-	assert.Equal(t, []any{"U11", "U00", "U01", "U02", "U03", "U04", "U05", "U06", "U07", "U08"}, pick(rows[0]["units"], "id"))
+	assert.Equal(t, []any{"U11", "U00", "U01", "U02", "U03", "U04", "U05", "U06", "U07", "U08"},
+		pick(rows[0]["units"], "id"))
 	researchers := pick(rows[0]["researchers"], "id")
 	require.Len(t, researchers, 10)
 	assert.Equal(t, "00000000000000000000000a", researchers[0])
@@ -121,7 +126,9 @@ func TestTenRelated(t *testing.T) {
 
 // scored is an activity with one topic's score and a year.
 func scored(n int, year, score string) string {
-	return fmt.Sprintf(`{"_id":%s,"affiliated":true,"year":%s,"catalog":{"topics":[{"id":"T1","score":%s}]},"rendered":{"web":"w"}}`, oid(n), year, score)
+	return fmt.Sprintf(
+		`{"_id":%s,"affiliated":true,"year":%s,"catalog":{"topics":[{"id":"T1","score":%s}]},"rendered":{"web":"w"}}`,
+		oid(n), year, score)
 }
 
 func TestRecentActivities(t *testing.T) {
@@ -130,11 +137,16 @@ func TestRecentActivities(t *testing.T) {
 		activities []string
 		want       []any // the last digit of the ids
 	}{
-		{"five years back", []string{scored(1, "2021", "0.9"), scored(2, "2020", "0.9"), scored(3, "2026", "0.9"), scored(4, "2027", "0.9")}, []any{"4", "3", "1"}},
-		{"high scores", []string{scored(1, "2024", "0.8"), scored(2, "2024", "0.7999"), scored(3, "2024", "1"), scored(4, "2024", `{"$numberDouble":"NaN"}`)}, []any{"1", "3"}},
-		{"scores that are not numbers", []string{scored(1, "2024", `"0.9"`), scored(2, "2024", "null"), scored(3, "2024", "true")}, []any{}},
-		{"years that are not integers", []string{scored(1, `"2024"`, "0.9"), scored(2, "null", "0.9"), scored(3, "2024.5", "0.9")}, []any{}},
-		{"by year, then id", []string{scored(3, "2024", "0.8"), scored(1, "2023", "1"), scored(2, "2024", "0.9")}, []any{"2", "3", "1"}},
+		{"five years back", []string{scored(1, "2021", "0.9"), scored(2, "2020", "0.9"), scored(3, "2026", "0.9"),
+			scored(4, "2027", "0.9")}, []any{"4", "3", "1"}},
+		{"high scores", []string{scored(1, "2024", "0.8"), scored(2, "2024", "0.7999"), scored(3, "2024", "1"),
+			scored(4, "2024", `{"$numberDouble":"NaN"}`)}, []any{"1", "3"}},
+		{"scores that are not numbers",
+			[]string{scored(1, "2024", `"0.9"`), scored(2, "2024", "null"), scored(3, "2024", "true")}, []any{}},
+		{"years that are not integers",
+			[]string{scored(1, `"2024"`, "0.9"), scored(2, "null", "0.9"), scored(3, "2024.5", "0.9")}, []any{}},
+		{"by year, then id", []string{scored(3, "2024", "0.8"), scored(1, "2023", "1"), scored(2, "2024", "0.9")},
+			[]any{"2", "3", "1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

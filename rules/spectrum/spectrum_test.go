@@ -81,7 +81,8 @@ func answer(t require.TestingT, rows []bson.Raw, year int) []obj {
 		out = append(out, o)
 	}
 	slices.SortFunc(out, func(a, b obj) int {
-		return cmp.Or(cmp.Compare(b["count"].(float64), a["count"].(float64)), cmp.Compare(a["id"].(string), b["id"].(string)))
+		return cmp.Or(cmp.Compare(b["count"].(float64), a["count"].(float64)),
+			cmp.Compare(a["id"].(string), b["id"].(string)))
 	})
 	return out
 }
@@ -99,7 +100,8 @@ func TestRow(t *testing.T) {
 		spectrum.Sources{
 			Catalogue: docs(t, `{"id":"T1","description":"About <i>things</i>.","keywords":["a","b"]}`),
 			Units:     docs(t, `{"id":"A","name":"Unit A","name_de":null,"parent":"ROOT","level":1}`),
-			Persons:   docs(t, `{"_id":`+oid(7)+`,"username":"ada","displayname":"Ada L","academic_title":null,"position":"Lead","is_active":true}`),
+			Persons: docs(t, `{"_id":`+oid(7)+
+				`,"username":"ada","displayname":"Ada L","academic_title":null,"position":"Lead","is_active":true}`),
 		},
 		docs(t, `{"_id":`+oid(1)+`,"affiliated":true,"year":2024,"units":["A","ROOT"],"catalog":{"topics":[
 			{"id":"T1","name":"Topic","path":"D → F → S","score":0.95,"domain":"D","field":"F","subfield":"S",
@@ -107,21 +109,24 @@ func TestRow(t *testing.T) {
 			"rendered":{"web":"<a>x</a>","icon":"<i></i>","type":"Publications","subtype":"Article","users":["ada"]}}`))
 	require.Len(t, rows, 2)
 	assert.Equal(t, "T1", rows[1].Lookup("_id").StringValue())
-	assert.Equal(t, `{"id":"T1","catalog_url":"https://openalex.org/T1","name":"Topic","path":"D → F → S","domain":"D",`+
-		`"field":"F","subfield":"S","domain_id":3,"field_id":17,"subfield_id":1702,"description":"About <i>things</i>.",`+
-		`"keywords":["a","b"],"count":1,"share":1.0,"timeline":[{"year":2024,"count":1}],`+
-		`"units":[{"id":"A","name":"Unit A","name_de":null,"count":1}],`+
-		`"researchers":[{"id":"000000000000000000000007","displayname":"Ada L","academic_title":null,"position":"Lead","position_de":null,"count":1}],`+
-		`"activities":[{"id":"000000000000000000000001","year":2024,"score":0.95,"html":"<a>x</a>","icon":"<i></i>","type":"Publications","subtype":"Article"}]}`,
+	assert.Equal(t,
+		`{"id":"T1","catalog_url":"https://openalex.org/T1","name":"Topic","path":"D → F → S","domain":"D",`+
+			`"field":"F","subfield":"S","domain_id":3,"field_id":17,"subfield_id":1702,"description":"About <i>things</i>.",`+
+			`"keywords":["a","b"],"count":1,"share":1.0,"timeline":[{"year":2024,"count":1}],`+
+			`"units":[{"id":"A","name":"Unit A","name_de":null,"count":1}],`+
+			`"researchers":[{"id":"000000000000000000000007","displayname":"Ada L","academic_title":null,"position":"Lead","position_de":null,"count":1}],`+
+			`"activities":[{"id":"000000000000000000000001","year":2024,"score":0.95,"html":"<a>x</a>","icon":"<i></i>","type":"Publications","subtype":"Article"}]}`,
 		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
 
 func TestBareRow(t *testing.T) {
-	rows := summarise(t, spectrum.Options{CatalogURL: "https://topics.example/{id}?id={id}", Topics: "topics"}, spectrum.Sources{},
+	rows := summarise(t, spectrum.Options{CatalogURL: "https://topics.example/{id}?id={id}", Topics: "topics"},
+		spectrum.Sources{},
 		docs(t, `{"affiliated":true,"topics":[{"id":"T 1"}]}`))
-	assert.Equal(t, `{"id":"T 1","catalog_url":"https://topics.example/T%201?id=T%201","name":null,"path":null,"domain":null,`+
-		`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],`+
-		`"count":1,"share":1.0,"timeline":[],"units":[],"researchers":[]}`,
+	assert.Equal(t,
+		`{"id":"T 1","catalog_url":"https://topics.example/T%201?id=T%201","name":null,"path":null,"domain":null,`+
+			`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],`+
+			`"count":1,"share":1.0,"timeline":[],"units":[],"researchers":[]}`,
 		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
 
@@ -155,7 +160,8 @@ func TestSourceFilter(t *testing.T) {
 		count    int // of topic T1
 	}{
 		{"affiliated with a topic", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]}}`, 1, 1},
-		{"type, hide and workflow do not matter", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]},"type":"poster","hide":true,"workflow":{"status":"rejected"}}`, 1, 1},
+		{"type, hide and workflow do not matter",
+			`{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]},"type":"poster","hide":true,"workflow":{"status":"rejected"}}`, 1, 1},
 		{"not affiliated", `{"affiliated":false,"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
 		{"affiliated missing", `{"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
 		{"affiliated 1", `{"affiliated":1,"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
@@ -165,7 +171,8 @@ func TestSourceFilter(t *testing.T) {
 		{"catalog is not a document", `{"affiliated":true,"catalog":[{"topics":[{"id":"T1"}]}]}`, 0, 0},
 		{"topics is a document", `{"affiliated":true,"catalog":{"topics":{"id":"T1"}}}`, 0, 0},
 		{"the same topic twice", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"},{"id":"T1"}]}}`, 1, 2},
-		{"elements that are not assignments", `{"affiliated":true,"catalog":{"topics":[null,"T1",["T1"],{"id":1},{"id":""},{"name":"x"}]}}`, 1, 0},
+		{"elements that are not assignments",
+			`{"affiliated":true,"catalog":{"topics":[null,"T1",["T1"],{"id":1},{"id":""},{"name":"x"}]}}`, 1, 0},
 		{"a dotted key is not a path", `{"affiliated":true,"catalog.topics":[{"id":"T1"}]}`, 0, 0},
 	}
 	for _, tt := range tests {
@@ -184,7 +191,8 @@ func TestSourceFilter(t *testing.T) {
 }
 
 func TestTopicsPath(t *testing.T) {
-	a := `{"affiliated":true,"openalex":{"topics":[{"id":"O"}]},"catalog":{"topics":[{"id":"C"}]},"a":{"b":{"c":[{"id":"D"}]}}}`
+	a :=
+		`{"affiliated":true,"openalex":{"topics":[{"id":"O"}]},"catalog":{"topics":[{"id":"C"}]},"a":{"b":{"c":[{"id":"D"}]}}}`
 	for path, want := range map[string]string{"": "C", "catalog.topics": "C", "openalex.topics": "O", "a.b.c": "D"} {
 		t.Run(path, func(t *testing.T) {
 			rows := answer(t, summarise(t, spectrum.Options{Topics: path}, spectrum.Sources{}, docs(t, a)), 2026)
@@ -208,15 +216,18 @@ func TestIdentifiersBecomeNumbers(t *testing.T) {
 		t.Run(tt.stored, func(t *testing.T) {
 			a := `{"affiliated":true,"catalog":{"topics":[{"id":"T1","domain_id":` + tt.stored + `}]}}`
 			rows := summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t, a))
-			assert.Contains(t, string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))), `"domain_id":`+tt.want+`,"field_id"`)
+			assert.Contains(t, string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))),
+				`"domain_id":`+tt.want+`,"field_id"`)
 		})
 	}
 }
 
 func TestTimeline(t *testing.T) {
 	rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t,
-		activity(1, `"year":2024`), activity(2, `"year":1999`), activity(3, `"year":{"$numberLong":"2024"}`), activity(4, `"year":2024.0`),
-		activity(5, `"year":"2024"`), activity(6, `"year":null`), activity(7, `"year":2024.5`), activity(8, `"year":[2024]`),
+		activity(1, `"year":2024`), activity(2, `"year":1999`), activity(3, `"year":{"$numberLong":"2024"}`),
+		activity(4, `"year":2024.0`),
+		activity(5, `"year":"2024"`), activity(6, `"year":null`), activity(7, `"year":2024.5`),
+		activity(8, `"year":[2024]`),
 		activity(9, `"year":{"$numberDouble":"NaN"}`), activity(10, `"month":1`), activity(11, `"year":-44`),
 	)), 2026)
 	assert.Equal(t, 11.0, rows[0]["count"])
@@ -249,8 +260,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestRowsOfEarlierVersions: during an upgrade front ends read the rows of an older materializer, which have the share
-// as it was when they were made.
+// TestRowsOfEarlierVersions: during an upgrade front ends read the rows of an older materializer, which have the
+// share as it was when they were made.
 func TestRowsOfEarlierVersions(t *testing.T) {
 	row := doc(t, `{"_id":"T1","id":"T1","count":1,"share":0.9,"timeline":[]}`)
 	got := string(spectrum.AppendRow(nil, row, 2026, spectrum.Totals{Activities: 4, Topics: 1, Catalogue: true}))
@@ -259,7 +270,8 @@ func TestRowsOfEarlierVersions(t *testing.T) {
 
 func TestLabelsAreOfTheNewestAssignment(t *testing.T) {
 	assigned := func(n int, year, name string) string {
-		return fmt.Sprintf(`{"_id":%s,"affiliated":true,"year":%s,"catalog":{"topics":[{"id":"T1","name":%q}]}}`, oid(n), year, name)
+		return fmt.Sprintf(`{"_id":%s,"affiliated":true,"year":%s,"catalog":{"topics":[{"id":"T1","name":%q}]}}`,
+			oid(n), year, name)
 	}
 	tests := []struct {
 		name       string
@@ -267,15 +279,19 @@ func TestLabelsAreOfTheNewestAssignment(t *testing.T) {
 		want       string
 	}{
 		{"the greatest year", []string{assigned(9, "2020", "old"), assigned(1, "2024", "new")}, "new"},
-		{"of equal years the greatest id", []string{assigned(2, "2024", "greater"), assigned(1, "2024", "less")}, "greater"},
+		{"of equal years the greatest id", []string{assigned(2, "2024", "greater"), assigned(1, "2024", "less")},
+			"greater"},
 		{"any year before a missing one", []string{assigned(9, "null", "none"), assigned(1, "-1", "some")}, "some"},
-		{"without years the greatest id", []string{assigned(2, "null", "greater"), assigned(1, `"2024"`, "less")}, "greater"},
-		{"a fraction is not a year", []string{assigned(2, "null", "greater"), assigned(1, "2024.5", "less")}, "greater"},
+		{"without years the greatest id", []string{assigned(2, "null", "greater"), assigned(1, `"2024"`, "less")},
+			"greater"},
+		{"a fraction is not a year", []string{assigned(2, "null", "greater"), assigned(1, "2024.5", "less")},
+			"greater"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 2 {
-				rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t, tt.activities...)), 2026)
+				rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t, tt.activities...)),
+					2026)
 				assert.Equal(t, tt.want, rows[0]["name"])
 				slices.Reverse(tt.activities)
 			}
@@ -300,7 +316,8 @@ func TestCatalogue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rows := summarise(t, spectrum.Options{}, spectrum.Sources{Catalogue: docs(t, tt.catalogue...)}, docs(t, activity(1, `"year":2024`)))
+			rows := summarise(t, spectrum.Options{}, spectrum.Sources{Catalogue: docs(t, tt.catalogue...)},
+				docs(t, activity(1, `"year":2024`)))
 			totals, ok := spectrum.ReadTotals(rows[0])
 			require.True(t, ok)
 			assert.Equal(t, spectrum.Totals{Activities: 1, Topics: 1, Catalogue: tt.there}, totals)
@@ -362,7 +379,8 @@ func TestRendering(t *testing.T) {
 
 func TestRenderedOnceAndOnlyIfShown(t *testing.T) {
 	calls := 0
-	s := spectrum.New(spectrum.Options{Render: func(bson.Raw) (bson.Raw, error) { calls++; return nil, nil }}, spectrum.Sources{})
+	s := spectrum.New(spectrum.Options{Render: func(bson.Raw) (bson.Raw, error) { calls++; return nil, nil }},
+		spectrum.Sources{})
 	add := func(n int, year string) {
 		require.NoError(t, s.Put(n, doc(t, `{"_id":`+oid(n)+`,"affiliated":true,"year":`+year+
 			`,"rendered":{"users":[]},"catalog":{"topics":[{"id":"T1","score":0.9},{"id":"T2","score":0.9}]}}`)))

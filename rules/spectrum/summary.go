@@ -116,10 +116,10 @@ func New(o Options, sources Sources) *Summary {
 	return s
 }
 
-// Put counts an activity for its topics, in place of an earlier version with its number. It ignores activities outside
-// the spectrum; nil is one. It does not keep the record. If it cannot render the activity, it returns an error: the
-// activity is counted, but is missing among the activities of its topics, and among its researchers' unless it stores
-// them.
+// Put counts an activity for its topics, in place of an earlier version with its number. It ignores activities
+// outside the spectrum; nil is one. It does not keep the record. If it cannot render the activity, it returns an
+// error: the activity is counted, but is missing among the activities of its topics, and among its researchers'
+// unless it stores them.
 func (s *Summary) Put(n int, record bson.Raw) error {
 	s.members = append(s.members, make([]member, max(0, n+1-len(s.members)))...)
 	old, m, a := s.members[n], member{}, activity{}
@@ -190,12 +190,13 @@ func (s *Summary) Made(id bson.RawValue) bool {
 	return id.Type != bson.TypeString || s.made[s.numbers[text(id)]]
 }
 
-// Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each topic
-// in order of id. Equal activities give equal rows, whatever the order and the number of calls. A topic's _id is its id.
-// A row has the fields of the API's description in its order, but no share; its activities are not only recent ones. at
-// has the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of activities that have
-// changed or were not shown before. It is not called at first.
-func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw], error) {
+// Rows yields the rows that have changed since its last call, at first all: the row of Totals, then one for each
+// topic in order of id. Equal activities give equal rows, whatever the order and the number of calls. A topic's _id
+// is its id. A row has the fields of the API's description in its order, but no share; its activities are not only
+// recent ones. at has the numbers of activities by raw.Key of their _id. fetch yields the records of some keys: of
+// activities that have changed or were not shown before. It is not called at first.
+func (s *Summary) Rows(at map[string]int, fetch func(keys []string) iter.Seq2[bson.Raw, error]) (iter.Seq[bson.Raw],
+	error) {
 	missing, made := s.count(at), map[int]bool{}
 	for n := range s.touched {
 		made[n] = true

@@ -53,7 +53,8 @@ func unitName(unit bson.Raw, lang string) string {
 	return cmp.Or(en, de, "Unit not found")
 }
 
-// InPast reports whether end is a date before the day of now in now's location. A month or a year ends on its last day.
+// InPast reports whether end is a date before the day of now in now's location. A month or a year ends on its last
+// day.
 func InPast(end bson.RawValue, now time.Time) bool {
 	year, month, day := now.Date()
 	return date.Read(end, now.Location()).Before(date.New(year, int(month), day))

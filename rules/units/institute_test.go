@@ -100,7 +100,8 @@ func TestInstitute(t *testing.T) {
 		}
 		first, _ := person["first"].(string)
 		last, _ := person["last"].(string)
-		require.Equal(t, obj{"name": strings.TrimSpace(first + " " + last), "units": want}, got, "%v", person["username"])
+		require.Equal(t, obj{"name": strings.TrimSpace(first + " " + last), "units": want}, got, "%v",
+			person["username"])
 	}
 	assert.Positive(t, past, "the data has past memberships")
 	assert.Positive(t, gone, "the data has unknown units")

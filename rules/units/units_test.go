@@ -72,10 +72,12 @@ func TestAnswer(t *testing.T) {
 			`[{"unit":"A","start":"2031-01-01","end":"2032-01-01","name":"Unit A","in_past":false}]`},
 		{"unknown unit", `{"units":[{"unit":"GONE"}]}`, `[{"unit":"GONE","name":"Unit not found","in_past":false}]`},
 		{"unit without a name", `{"units":[{"unit":"D"}]}`, `[{"unit":"D","name":"Unit not found","in_past":false}]`},
-		{"memberships without unit are of one", `{"units":[{"n":1},{"n":2}]}`, `[{"n":2,"name":"Unit not found","in_past":false}]`},
+		{"memberships without unit are of one", `{"units":[{"n":1},{"n":2}]}`,
+			`[{"n":2,"name":"Unit not found","in_past":false}]`},
 		{"unit of another type", `{"units":[{"unit":1},{"unit":"1"},{"unit":1}]}`,
 			`[{"unit":1,"name":"Unit not found","in_past":false},{"unit":"1","name":"Unit not found","in_past":false}]`},
-		{"elements that are not memberships", `{"units":["A",null,7,["A"],{"unit":"A"}]}`, `[{"unit":"A","name":"Unit A","in_past":false}]`},
+		{"elements that are not memberships", `{"units":["A",null,7,["A"],{"unit":"A"}]}`,
+			`[{"unit":"A","name":"Unit A","in_past":false}]`},
 		{"empty membership", `{"units":[{}]}`, `[{"name":"Unit not found","in_past":false}]`},
 		{"empty list", `{"units":[]}`, `[]`},
 		{"null", `{"units":null}`, `[]`},
@@ -197,8 +199,10 @@ func TestDaysTurnInTheZone(t *testing.T) {
 		{"west, at midnight", `"2024-05-01"`, time.Date(2024, 5, 2, 10, 0, 0, 0, time.UTC).In(honolulu), true},
 		{"old year", `"2024"`, time.Date(2024, 12, 31, 23, 59, 59, 0, berlin), false},
 		{"new year", `"2024"`, time.Date(2025, 1, 1, 0, 0, 0, 0, berlin), true},
-		{"a point in time is of the zone's day", `{"$date":"2024-05-01T22:30:00Z"}`, time.Date(2024, 5, 2, 23, 0, 0, 0, berlin), false},
-		{"and of another day elsewhere", `{"$date":"2024-05-01T22:30:00Z"}`, time.Date(2024, 5, 2, 23, 0, 0, 0, time.UTC), true},
+		{"a point in time is of the zone's day", `{"$date":"2024-05-01T22:30:00Z"}`,
+			time.Date(2024, 5, 2, 23, 0, 0, 0, berlin), false},
+		{"and of another day elsewhere", `{"$date":"2024-05-01T22:30:00Z"}`,
+			time.Date(2024, 5, 2, 23, 0, 0, 0, time.UTC), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,7 +245,8 @@ func FuzzBytes(f *testing.F) {
 
 func BenchmarkRow(b *testing.B) {
 	names := tree(b)
-	person := doc(b, `{"_id":1,"username":"ada","first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`)
+	person := doc(b,
+		`{"_id":1,"username":"ada","first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := names.Row(person); err != nil {
@@ -251,7 +256,8 @@ func BenchmarkRow(b *testing.B) {
 }
 
 func BenchmarkAppendData(b *testing.B) {
-	row, err := tree(b).Row(doc(b, `{"_id":1,"first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`))
+	row, err := tree(b).
+		Row(doc(b, `{"_id":1,"first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -43,8 +43,8 @@ func unique(paths []string) (all []string) {
 	return all
 }
 
-// isPlain reports whether every server reads a path in the same way, except for case and names of scripts: it has only
-// characters that are themselves, and no segment that is empty, begins or ends with a dot.
+// isPlain reports whether every server reads a path in the same way, except for case and names of scripts: it has
+// only characters that are themselves, and no segment that is empty, begins or ends with a dot.
 func isPlain(path string) bool {
 	if path == "" || path[0] != '/' {
 		return false
@@ -110,7 +110,8 @@ func hasLongForm(text string) bool {
 
 func isSeparator(r rune) bool { return r == '/' || r == '\\' }
 
-// isEnding reports whether Windows ignores a character at the end of a name, or a pattern's $ before the end of a text.
+// isEnding reports whether Windows ignores a character at the end of a name, or a pattern's $ before the end of a
+// text.
 func isEnding(r rune) bool { return r == '.' || r <= ' ' || r == 0x7f || r == 0xa0 }
 
 // merged returns a path without empty segments, which most servers ignore. A slash at its end stays.
@@ -197,8 +198,8 @@ func digit(b byte) byte {
 // decodedAgain is what a server reads that decodes what another one in front of it has decoded.
 func decodedAgain(path string) string { return decoded(path, allBytes) }
 
-// withoutHost is what PHP's parse_url reads: a host after two slashes. A path that is nothing but a host is no spelling
-// of "/".
+// withoutHost is what PHP's parse_url reads: a host after two slashes. A path that is nothing but a host is no
+// spelling of "/".
 func withoutHost(path string) string {
 	after, found := strings.CutPrefix(path, "//")
 	if _, rest, more := strings.Cut(after, "/"); found && more {

@@ -1,6 +1,6 @@
-// Package urlpath says what servers may take the path of a request for. Two servers often disagree: one merges slashes,
-// another decodes twice, a third ignores case or what follows a semicolon. Where one server decides who may ask for a
-// path and another answers it, such a disagreement opens what the first has closed.
+// Package urlpath says what servers may take the path of a request for. Two servers often disagree: one merges
+// slashes, another decodes twice, a third ignores case or what follows a semicolon. Where one server decides who may
+// ask for a path and another answers it, such a disagreement opens what the first has closed.
 //
 //	Parse ── the path as it was sent ──▶ Path: all its readings
 //	Path.Below  ── all readings are below a prefix: may the other server get it?

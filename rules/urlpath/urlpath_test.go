@@ -154,8 +154,8 @@ func TestNormalised(t *testing.T) {
 	}
 }
 
-// FuzzParse: the readings of an ordinary path are the path itself, however it is escaped, and a path that Parse accepts
-// stays where the standard library thinks it is.
+// FuzzParse: the readings of an ordinary path are the path itself, however it is escaped, and a path that Parse
+// accepts stays where the standard library thinks it is.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"/a/b", "//a;x/%2e", "/%25%32%65", "/a.php/%5c"} {
 		f.Add(seed)

@@ -1,7 +1,7 @@
 // Package yamlfile reads rules in YAML files and reports mistakes with their places.
 //
-// A Reader collects all mistakes of a file instead of ending at the first. Each error begins with the file's name, the
-// line and the path of the key.
+// A Reader collects all mistakes of a file instead of ending at the first. Each error begins with the file's name,
+// the line and the path of the key.
 package yamlfile
 
 import (

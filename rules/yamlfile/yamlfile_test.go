@@ -16,7 +16,8 @@ func TestMistakes(t *testing.T) {
 		{"the value is not a mapping", "a: b", "f.yaml:1: a: expected keys and values"},
 		{"twice", "a: {}\na: {}", "f.yaml:2: a: given twice"},
 		{"unknown", "a:\n  x: 1", "f.yaml:2: a.x: unknown key, want one of b, c"},
-		{"all", "a: {x: 1}\nd: {y: 1}", "f.yaml:1: a.x: unknown key, want one of b, c\nf.yaml:2: d.y: unknown key, want one of b, c"},
+		{"all", "a: {x: 1}\nd: {y: 1}",
+			"f.yaml:1: a.x: unknown key, want one of b, c\nf.yaml:2: d.y: unknown key, want one of b, c"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, top, err := yamlfile.Open("f.yaml", []byte(tt.src))

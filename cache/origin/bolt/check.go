@@ -63,7 +63,8 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 	return parts, err
 }
 
-// Check examines every value of the open store, while others read and write it; it examined the pages when it was opened.
+// Check examines every value of the open store, while others read and write it; it examined the pages when it was
+// opened.
 func (s *Store) Check(ctx context.Context) (parts []Part, err error) {
 	defer wrap.Error(&err, "check %s", s.Name())
 	err = s.file.read(ctx, func(tx *bbolt.Tx) (err error) {
@@ -93,8 +94,8 @@ func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err 
 	return parts, err
 }
 
-// checkPart examines a collection, a view with its meta, or a part of the kept answers. It returns an error only if ctx
-// ends.
+// checkPart examines a collection, a view with its meta, or a part of the kept answers. It returns an error only if
+// ctx ends.
 func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
 	p := Part{Name: pathOf(top, name)}
 	if err := f.damaged[p.Name]; err != nil {
@@ -120,7 +121,8 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 }
 
 // examine checks the values of a bucket; idOf finds the _id in a damaged value.
-func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, idOf func(key, value []byte) bson.RawValue) error {
+func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place,
+	idOf func(key, value []byte) bson.RawValue) error {
 	return values.ForEach(func(key, sealed []byte) error {
 		p.Records++
 		if _, err := in.open(key, sealed); err != nil {

@@ -193,7 +193,8 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 				text[i] = 'a' + byte(r.IntN(26))
 			}
 			id := fmt.Sprintf("%s %d", name, i)
-			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "text", Value: string(text)}, {Key: "store", Value: int64(seed)}})
+			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "text", Value: string(text)},
+				{Key: "store", Value: int64(seed)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -426,7 +427,8 @@ func (d *damaged) answers(s *bolt.Store) (n int) {
 func (d *damaged) same(place string, doc bson.Raw) {
 	id, _ := doc.Lookup("_id").StringValueOK()
 	if !bytes.Equal(d.docs[place][id], doc) {
-		d.t.Errorf("%s: an altered document under %q: %d bytes, %q", place, id, len(doc), []byte(doc[:min(len(doc), 200)]))
+		d.t.Errorf("%s: an altered document under %q: %d bytes, %q", place, id, len(doc),
+			[]byte(doc[:min(len(doc), 200)]))
 	}
 }
 

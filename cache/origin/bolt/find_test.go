@@ -69,10 +69,12 @@ func TestFindByID(t *testing.T) {
 		{"another type of number", bson.D{{Key: "_id", Value: 4000.0}}, []int32{4000}, 2},
 		{"and a condition that holds", bson.D{{Key: "n", Value: 1}, {Key: "_id", Value: 11}}, []int32{11}, 2},
 		{"and a condition that does not", bson.D{{Key: "_id", Value: 11}, {Key: "n", Value: 2}}, nil, 2},
-		{"$eq and more", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: 11}, {Key: "$gt", Value: 11}}}}, nil, 2},
+		{"$eq and more", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: 11}, {Key: "$gt", Value: 11}}}}, nil,
+			2},
 		{"missing", bson.D{{Key: "_id", Value: many}}, nil, 2},
 		{"$in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{3, 1, 3.0, many}}}}}, []int32{1, 3}, 6},
-		{"$in and a condition", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{3, 1}}}}, {Key: "n", Value: 3}}, []int32{3}, 4},
+		{"$in and a condition", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{3, 1}}}},
+			{Key: "n", Value: 3}}, []int32{3}, 4},
 		{"$in with null", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{3, nil}}}}}, []int32{3}, many},
 		{"$in of nothing", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}, nil, many},
 		{"null", bson.D{{Key: "_id", Value: nil}}, nil, many},
@@ -103,7 +105,8 @@ func TestFindInOrder(t *testing.T) {
 	}
 	var paged []int32
 	for skip := int64(0); skip < 50; skip += 7 {
-		paged = append(paged, idsOf(t, s.Find(t.Context(), "things", origin.Query{Sort: order, Skip: skip, Limit: 7}))...)
+		paged = append(paged,
+			idsOf(t, s.Find(t.Context(), "things", origin.Query{Sort: order, Skip: skip, Limit: 7}))...)
 	}
 	if !slices.Equal(paged, all) {
 		t.Errorf("all pages: %v, want %v", paged, all)
@@ -123,13 +126,16 @@ func TestFindErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		"an operator of the server": {origin.Query{Filter: bsonDoc(t, bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: "x"}}}})}, origin.ErrUnsupported, "find in things"},
+		"an operator of the server": {
+			origin.Query{Filter: bsonDoc(t, bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: "x"}}}})},
+			origin.ErrUnsupported, "find in things"},
 	} {
 		var errs []error
 		for _, err := range s.Find(t.Context(), "things", c.q) {
 			errs = append(errs, err)
 		}
-		if len(errs) != 1 || errs[0] == nil || !strings.Contains(errs[0].Error(), c.want) || c.kind != nil && !errors.Is(errs[0], c.kind) {
+		if len(errs) != 1 || errs[0] == nil || !strings.Contains(errs[0].Error(), c.want) ||
+			c.kind != nil && !errors.Is(errs[0], c.kind) {
 			t.Errorf("%s: %v, want one error with %q", name, errs, c.want)
 		}
 	}
@@ -145,7 +151,8 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	var docs []bson.Raw
 	for i := range 3 {
-		docs = append(docs, bsonDoc(t, bson.D{{Key: "_id", Value: int32(i)}, {Key: "text", Value: fmt.Sprint("text ", i)}}))
+		docs = append(docs,
+			bsonDoc(t, bson.D{{Key: "_id", Value: int32(i)}, {Key: "text", Value: fmt.Sprint("text ", i)}}))
 	}
 	_, err = s.Upsert(t.Context(), "things", docs)
 	if err := errors.Join(err, s.Close()); err != nil {

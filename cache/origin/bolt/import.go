@@ -25,7 +25,8 @@ const (
 	writeBytes = 8 << 20
 )
 
-func (s source) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
+func (s source) Upsert(ctx context.Context, collection string,
+	docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
@@ -84,14 +85,16 @@ func storableKey(id bson.RawValue) ([]byte, error) {
 	return key, err
 }
 
-func (s source) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
+func (s source) Retain(ctx context.Context, collection string,
+	keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
 	defer wrap.Error(&err, "delete documents of %s", collection)
 	type stored struct {
 		key []byte
-		id  bson.RawValue // zero if the record is damaged; the import has just replaced the damaged ones that the dump holds
+		// zero if the record is damaged; the import has just replaced the damaged ones that the dump holds
+		id bson.RawValue
 	}
 	all := inBatches(ctx, s.file, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil

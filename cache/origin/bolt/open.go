@@ -16,8 +16,8 @@
 //
 // # Promise
 //
-// Every write is one or more bbolt transactions, each synced before it is acknowledged, so that the file is sound after
-// kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the end. A
+// Every write is one or more bbolt transactions, each synced before it is acknowledged, so that the file is sound
+// after kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the end. A
 // publication writes versions above the committed generation, which no reader looks at, and one small transaction
 // increments the generation. Then the store prunes, in bounded steps, versions that no reader can request any more.
 //
@@ -26,10 +26,10 @@
 //
 // # Damage
 //
-// Open checks the structure of the file first. The store never returns a record that is not what was written: Scan and
-// Sift yield an origin.DamagedError in its place, Find leaves it out. Damaged rows are left out, and Hashes yields none
-// or zero for them. Damage lists all damage beyond single records. If another program cuts, replaces or writes the
-// file, every operation fails with rules.ErrUnavailable.
+// Open checks the structure of the file first. The store never returns a record that is not what was written: Scan
+// and Sift yield an origin.DamagedError in its place, Find leaves it out. Damaged rows are left out, and Hashes
+// yields none or zero for them. Damage lists all damage beyond single records. If another program cuts, replaces or
+// writes the file, every operation fails with rules.ErrUnavailable.
 package bolt
 
 import (
@@ -120,7 +120,8 @@ func Open(path string, o Options) (*Store, error) {
 		views:  views{f, metas, readers},
 		file:   f,
 
-		responses: registry.NewResponses(leases, func(func() time.Time) registry.ResponseTable { return responses{f} }),
+		responses: registry.NewResponses(leases,
+			func(func() time.Time) registry.ResponseTable { return responses{f} }),
 	}, nil
 }
 
@@ -207,8 +208,10 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, origin.ErrLocked
 	}
-	if errors.Is(err, bbolterrors.ErrInvalid) || errors.Is(err, bbolterrors.ErrChecksum) || errors.Is(err, bbolterrors.ErrVersionMismatch) {
-		return nil, fmt.Errorf("%w: its first two pages are not those of a store, or both are damaged: %w", origin.ErrDamaged, err)
+	if errors.Is(err, bbolterrors.ErrInvalid) || errors.Is(err, bbolterrors.ErrChecksum) ||
+		errors.Is(err, bbolterrors.ErrVersionMismatch) {
+		return nil, fmt.Errorf("%w: its first two pages are not those of a store, or both are damaged: %w",
+			origin.ErrDamaged, err)
 	}
 	return db, err
 }

@@ -97,7 +97,8 @@ func TestOneHead(t *testing.T) {
 // TestAbilities: the embedded store cannot report changes, and sorts without an index.
 func TestAbilities(t *testing.T) {
 	s := open(t, bolt.Options{})
-	if err := s.Watch(t.Context(), []string{"things"}, func() {}, func(string) {}); !errors.Is(err, origin.ErrUnsupported) {
+	if err := s.Watch(t.Context(), []string{"things"}, func() {}, func(string) {}); !errors.Is(err,
+		origin.ErrUnsupported) {
 		t.Errorf("Watch = %v, want origin.ErrUnsupported", err)
 	}
 	if err := s.Index(t.Context(), "things", []raw.Sort{by(t, "n", false)}); err != nil {

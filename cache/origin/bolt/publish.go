@@ -31,7 +31,8 @@ func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) 
 					return err
 				}
 				key := versionKey(id, d.Next())
-				err = cmp.Or(b.rows.Put(key, b.place.seal(key, encodeRow(r))), b.index.Put(indexKey(id, d.Next()), nil))
+				err = cmp.Or(b.rows.Put(key, b.place.seal(key, encodeRow(r))),
+					b.index.Put(indexKey(id, d.Next()), nil))
 				if err != nil {
 					return err
 				}
@@ -64,9 +65,9 @@ func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return p.deleteObsolete(ctx, d, d.Generation, math.MaxUint64, own)
 }
 
-// prune deletes versions that no reader can request any more: replaced ones, and tombstones older than the deltas that
-// are kept. It runs under the publisher's lease, so never twice at a time for one view, and may be killed and repeated
-// anywhere: its decisions depend only on committed generations, which do not change.
+// prune deletes versions that no reader can request any more: replaced ones, and tombstones older than the deltas
+// that are kept. It runs under the publisher's lease, so never twice at a time for one view, and may be killed and
+// repeated anywhere: its decisions depend only on committed generations, which do not change.
 func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease, _ []origin.Row) (err error) {
 	defer wrap.Error(&err, "prune view %s", view.View)
 	d, settled, swept, err := p.pruneLimits(ctx, view.View)
@@ -85,8 +86,8 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 	return err
 }
 
-// pruneLimits decides what to prune: versions replaced up to generation settled, and tombstones up to swept. It records
-// how far deltas will reach before any is deleted. The lock keeps readers from starting in between.
+// pruneLimits decides what to prune: versions replaced up to generation settled, and tombstones up to swept. It
+// records how far deltas will reach before any is deleted. The lock keeps readers from starting in between.
 func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
 	p.readers.mu.Lock()
 	defer p.readers.mu.Unlock()

@@ -14,8 +14,8 @@ func mapping(db *bbolt.DB, size int64) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&data))), size)
 }
 
-// releaseEvery is how many bytes a scan reads before it releases the pages of the file, at its end a sixteenth of that.
-// Otherwise they would count as the process's memory, although the system's cache has them, too.
+// releaseEvery is how many bytes a scan reads before it releases the pages of the file, at its end a sixteenth of
+// that. Otherwise they would count as the process's memory, although the system's cache has them, too.
 const releaseEvery = 64 << 20
 
 func (f *storeFile) releasePages() {

@@ -184,7 +184,8 @@ func (p place) seal(key, value []byte) []byte {
 // open returns the value without its seal, or errDamaged if the checksum does not match.
 func (p place) open(key, sealed []byte) (value []byte, err error) {
 	n := len(sealed) - sealSize
-	if n < 0 || sealed[len(sealed)-1] != sealVersion || binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {
+	if n < 0 || sealed[len(sealed)-1] != sealVersion ||
+		binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {
 		return nil, errDamaged
 	}
 	return sealed[:n:n], nil

@@ -24,8 +24,8 @@ import (
 var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1 << 20}
 
 // Select implements origin.Queries. It pins the generation, so that a query that has begun is never stale. Without
-// indexes, every query reads the whole view, and for any order but that of _id twice: the first pass collects the sort
-// keys of the rows up to the end of the page.
+// indexes, every query reads the whole view, and for any order but that of _id twice: the first pass collects the
+// sort keys of the rows up to the end of the page.
 func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
@@ -37,7 +37,8 @@ func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n in
 }
 
 // Distinct implements origin.Queries. It calls fn with each row.
-func (v views) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) error {
+func (v views) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string,
+	fn func(bson.Raw, int) error) error {
 	q := origin.Query{Filter: filter, Projection: slices.Clone(fields)}
 	for i, field := range fields {
 		q.Projection[i], _, _ = strings.Cut(field, ".")
@@ -143,7 +144,8 @@ func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) ite
 
 var errLost = errors.New("a pinned row is gone")
 
-// ranking collects the sort keys of rows. If most is set, it drops all but the first most when they are twice as many.
+// ranking collects the sort keys of rows. If most is set, it drops all but the first most when they are twice as
+// many.
 type ranking struct {
 	order raw.Sort
 	most  int // the number of rows to keep; 0 keeps all

@@ -29,7 +29,8 @@ func TestSelectReadsInBatches(t *testing.T) {
 	}
 	rows := make([]origin.Row, 1500)
 	for i := range rows {
-		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(i)}, {Key: "text", Value: string(make([]byte, 8<<10))}})
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(i)},
+			{Key: "text", Value: string(make([]byte, 8<<10))}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
 // inBatches yields the items that take makes from entries, unless it returns false. take runs inside a read
 // transaction, on the file's own memory. After each batch inBatches calls pause.
-func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
+func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(),
+	take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var from []byte
 		var found []T
@@ -95,22 +96,24 @@ type record struct {
 
 // scan yields the documents that match accepts; a nil match accepts all. only, if not nil, is the key of the one
 // document to read. match sees the file's own memory: it may neither keep documents nor call the store.
-func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
+func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error),
+	pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, s.file, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
-		if match != nil {
-			if doc, bad := in.open(e.key, e.value); bad == nil {
-				if ok, err := match(doc); err != nil || !ok {
-					return rec, false, err
+	found := inBatches(ctx, s.file, s.entries(collection, only), pause,
+		func(e entry) (rec record, ok bool, err error) {
+			if match != nil {
+				if doc, bad := in.open(e.key, e.value); bad == nil {
+					if ok, err := match(doc); err != nil || !ok {
+						return rec, false, err
+					}
 				}
 			}
-		}
-		own := bytes.Clone(e.value) // copy it before the check, because the file can change meanwhile
-		if rec.doc, err = in.open(e.key, own); err != nil {
-			rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
-		}
-		return rec, true, nil
-	})
+			own := bytes.Clone(e.value) // copy it before the check, because the file can change meanwhile
+			if rec.doc, err = in.open(e.key, own); err != nil {
+				rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
+			}
+			return rec, true, nil
+		})
 	return func(yield func(bson.Raw, error) bool) {
 		for rec, err := range wrap.Each(found, "scan %s", collection) {
 			if !yield(rec.doc, cmp.Or(err, rec.damaged)) {

@@ -59,7 +59,8 @@ func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err
 	if size := int64(len(file)); h.pages > uint64(size/page) {
 		return nil, false, errCut(size, int64(min(h.pages, 1<<40))*page)
 	}
-	s := structure{file: file, page: uint64(page), pages: h.pages, used: bitset.New(uint(h.pages)), flaws: map[string]error{}}
+	s := structure{file: file, page: uint64(page), pages: h.pages, used: bitset.New(uint(h.pages)),
+		flaws: map[string]error{}}
 	s.used.Set(0).Set(1)
 	err = s.tree(nil, h.root, 0, nil, nil)
 	switch {
@@ -133,7 +134,8 @@ func elements(page []byte, from, to []byte, fn func(element) error) error {
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 || next > len(page) {
 		return errors.New("not a page of records")
 	}
-	if count == 0 && from != nil || count == 0 && len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
+	if count == 0 && from != nil || count == 0 &&
+		len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
 		return errors.New("the number of its records is wrong")
 	}
 	before := from
@@ -211,7 +213,8 @@ func (s *structure) entry(path []string, e element, depth int) error {
 	var err error
 	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
 		err = s.tree(path, root, depth+1, nil, nil)
-	} else if page := e.value[bucketHeader:]; len(page) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != leafPage {
+	} else if page := e.value[bucketHeader:]; len(page) < pageHeader ||
+		binary.NativeEndian.Uint16(page[8:]) != leafPage {
 		err = errors.New("not a page of records")
 	} else {
 		err = elements(page, nil, nil, func(e element) error { return s.entry(path, e, depth) })

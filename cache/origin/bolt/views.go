@@ -32,7 +32,8 @@ type views struct {
 }
 
 // pin registers a reader, unless check refuses the meta, under a lock, so that pruning cannot begin in between.
-func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
+func (r *pins) pin(ctx context.Context, metas table[registry.View], view string, since uint64,
+	check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d, err := metas.Read(ctx, view)
@@ -57,7 +58,8 @@ func (r *pins) unpin(view string, p *pin) {
 }
 
 // Rows implements origin.Views. In this store every id comes once, and Rows leaves damaged rows out.
-func (v views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+func (v views) Rows(ctx context.Context, view string, since uint64,
+	fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	return v.rows(ctx, view, since, decodeRow, fn)
 }
@@ -76,14 +78,15 @@ func (v views) RowCount(ctx context.Context, view string) (n int, err error) {
 	return n, err
 }
 
-// Fingerprint implements origin.Views. It is always the same: only this process writes to the open file, and it removes
-// rows only by publishing. If the file had lost rows before, RowCount finds that when the view is loaded.
+// Fingerprint implements origin.Views. It is always the same: only this process writes to the open file, and it
+// removes rows only by publishing. If the file had lost rows before, RowCount finds that when the view is loaded.
 func (v views) Fingerprint(ctx context.Context, _ string) (string, error) {
 	return "alone", v.file.view(ctx, func(*bbolt.Tx) error { return nil })
 }
 
 // rows reads a view batch by batch, at the generation that is current at the start.
-func (v views) rows(ctx context.Context, view string, since uint64, decode decodeFunc, fn func(origin.Row) error) (origin.Meta, error) {
+func (v views) rows(ctx context.Context, view string, since uint64, decode decodeFunc,
+	fn func(origin.Row) error) (origin.Meta, error) {
 	meta, p, err := v.readers.pin(ctx, v.metas, view, since, func(m origin.Meta) error { return m.Reaches(since) })
 	if err != nil {
 		return origin.Meta{}, err

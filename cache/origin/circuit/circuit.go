@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// quiet is how long a store may be silent before Run pings it. It is longer than views poll by default: a front end
-	// without requests then sends no pings beside its polls. A failed poll causes a ping at once.
+	// quiet is how long a store may be silent before Run pings it. It is longer than views poll by default: a front
+	// end without requests then sends no pings beside its polls. A failed poll causes a ping at once.
 	quiet = 3 * time.Second
 	// patience is how long a ping waits for an answer.
 	patience = 2 * time.Second
@@ -50,8 +50,8 @@ type State struct {
 	Queue   fair.LineStats // the admission queue
 }
 
-// inner is the store behind a circuit. The alias makes the embedded field unexported, so that only Jobs gives access to
-// its queries without the admission queue.
+// inner is the store behind a circuit. The alias makes the embedded field unexported, so that only Jobs gives access
+// to its queries without the admission queue.
 type inner = origin.Store
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
@@ -93,14 +93,16 @@ func (s *Store) State() State {
 	return state
 }
 
-// unavailable returns the error of a request that the open circuit refuses or cancels, with the time of the next ping.
+// unavailable returns the error of a request that the open circuit refuses or cancels, with the time of the next
+// ping.
 func (s *Store) unavailable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.state.Open { // the circuit has closed meanwhile
 		return rules.ErrUnavailable
 	}
-	err := fmt.Errorf("%w: %s is unavailable since %s: %w", rules.ErrUnavailable, s.state.Store, s.state.Since.Format(time.RFC3339), s.state.Err)
+	err := fmt.Errorf("%w: %s is unavailable since %s: %w", rules.ErrUnavailable, s.state.Store,
+		s.state.Since.Format(time.RFC3339), s.state.Err)
 	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
 }
 

@@ -129,7 +129,8 @@ func testOpensAndCloses(t *testing.T) {
 		t.Errorf("%d operations reached a store that is away", calls)
 	}
 	st := g.State()
-	if !st.Open || st.Err == nil || st.Opened != 1 || st.Refused < 1000 || st.Contact.IsZero() || st.Since.Before(st.Contact) {
+	if !st.Open || st.Err == nil || st.Opened != 1 || st.Refused < 1000 || st.Contact.IsZero() ||
+		st.Since.Before(st.Contact) {
 		t.Errorf("state while open: %+v", st)
 	}
 	g.inner.set(false, false)
@@ -249,7 +250,8 @@ func TestHealsSoon(t *testing.T) {
 				inner.set(false, false)
 				_, err := s.Meta(t.Context(), "things")
 				var known interface{ RetryAfter() time.Duration }
-				if !errors.Is(err, rules.ErrUnavailable) || !errors.As(err, &known) || known.RetryAfter() > 3*time.Second {
+				if !errors.Is(err, rules.ErrUnavailable) || !errors.As(err, &known) ||
+					known.RetryAfter() > 3*time.Second {
 					t.Fatalf("refused with %v", err)
 				}
 				time.Sleep(known.RetryAfter() + time.Millisecond)

@@ -15,10 +15,10 @@ import (
 // them earlier. It is also far below the driver's connections (50), so that refreshes, the lease and pings get one.
 const maxQueries = 4
 
-// The methods below query rows, and wait in line (see fair.Line), whatever work calls them: a new caller cannot forget
-// the line. All other methods pass by it. They are for refreshes, jobs, leases and health. A poll that waited behind
-// requests would make all answers older, and a readiness check that did would take a working front end out of its
-// load balancer.
+// The methods below query rows, and wait in line (see fair.Line), whatever work calls them: a new caller cannot
+// forget the line. All other methods pass by it. They are for refreshes, jobs, leases and health. A poll that waited
+// behind requests would make all answers older, and a readiness check that did would take a working front end out of
+// its load balancer.
 
 // Jobs returns the store without the line, but behind the circuit, for the jobs that make the views: these must not
 // wait behind requests, either.

@@ -61,7 +61,10 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 		return err
 	},
 	"Release": func(ctx context.Context, s *circuit.Store) error { return s.Release(ctx, origin.Lease{}) },
-	"Holder":  func(ctx context.Context, s *circuit.Store) error { _, err := s.Holder(ctx, "materialize"); return err },
+	"Holder": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Holder(ctx, "materialize")
+		return err
+	},
 	"Select": func(ctx context.Context, s *circuit.Store) error {
 		return firstError(s.Select(ctx, origin.Meta{}, origin.Query{}))
 	},
@@ -69,8 +72,11 @@ var operations = map[string]func(ctx context.Context, s *circuit.Store) error{
 		_, err := s.Count(ctx, origin.Meta{}, nil)
 		return err
 	},
-	"Settled": func(ctx context.Context, s *circuit.Store) error { _, err := s.Settled(ctx, origin.Meta{}); return err },
-	"Index":   func(ctx context.Context, s *circuit.Store) error { return s.Index(ctx, "things", nil) },
+	"Settled": func(ctx context.Context, s *circuit.Store) error {
+		_, err := s.Settled(ctx, origin.Meta{})
+		return err
+	},
+	"Index": func(ctx context.Context, s *circuit.Store) error { return s.Index(ctx, "things", nil) },
 	"Response": func(ctx context.Context, s *circuit.Store) error {
 		_, err := s.Responses().Response(ctx, "/a")
 		return err

@@ -43,7 +43,8 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 		return nil, err
 	}
 	if header.Version != archiveVersion {
-		return nil, newBrokenFile(begin, fmt.Errorf("archive version %q is unknown, want %q", header.Version, archiveVersion))
+		return nil, newBrokenFile(begin,
+			fmt.Errorf("archive version %q is unknown, want %q", header.Version, archiveVersion))
 	}
 	for {
 		var meta struct {
@@ -136,14 +137,16 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 	case sum.ended:
 		return ns, newBrokenFile(place, fmt.Errorf("a block of %s after its last block", ns.collection))
 	case header.EOF && int64(sum.sum) != header.CRC:
-		return ns, newBrokenFile(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
+		return ns, newBrokenFile(place,
+			fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
 	}
 	sum.ended = header.EOF
 	return ns, nil
 }
 
 func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFunc) error {
-	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
+	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) &&
+		origin.CheckCollection(ns.collection) == nil
 	for {
 		doc, place, err := in.frame()
 		switch {

@@ -18,7 +18,8 @@ func TestArchive(t *testing.T) {
 		err  string
 	}{
 		{name: "interleaved", data: func(t *testing.T) []byte { return institute(t) },
-			want: []string{`activities{"_id":1}`, `activities{"_id":2}`, `persons{"_id":1}`, `activities{"_id":3}`, `persons{"_id":2}`}},
+			want: []string{`activities{"_id":1}`, `activities{"_id":2}`, `persons{"_id":1}`, `activities{"_id":3}`,
+				`persons{"_id":2}`}},
 		{name: "gzip", data: func(t *testing.T) []byte { return zipped(t, institute(t)) },
 			opts: dump.Options{Collection: "persons"}, want: []string{`persons{"_id":1}`, `persons{"_id":2}`}},
 		{name: "server's own databases are skipped", data: func(t *testing.T) []byte {
@@ -31,13 +32,16 @@ func TestArchive(t *testing.T) {
 			return newArchive(t, "a.x", "b.x").
 				block("a", "x", numbered(t, 1)).block("b", "x", numbered(t, 2)).end("b", "x").end("a", "x").out
 		}, want: []string{`x{"_id":2}`}},
-		{name: "several databases", data: func(t *testing.T) []byte { return newArchive(t, "b.x", "a.x").end("a", "x").end("b", "x").out },
+		{name: "several databases", data: func(t *testing.T) []byte {
+			return newArchive(t, "b.x", "a.x").end("a", "x").end("b", "x").out
+		},
 			err: "dump.archive: holds several databases, name one of a, b"},
 		{name: "no such database", opts: dump.Options{Database: "c"},
 			data: func(t *testing.T) []byte { return newArchive(t, "a.x").end("a", "x").out },
 			err:  `dump.archive: holds no database "c", but a`},
 		{name: "views and time series have no documents", data: func(t *testing.T) []byte {
-			return newArchive(t, "a.v=view", "a.s=timeseries", "a.x").block("a", "x", numbered(t, 1)).end("a", "x").out
+			return newArchive(t, "a.v=view", "a.s=timeseries", "a.x").block("a", "x", numbered(t, 1)).end("a",
+				"x").out
 		}, want: []string{`x{"_id":1}`}},
 		{name: "reserved collections", data: func(t *testing.T) []byte {
 			return newArchive(t, "a.system.buckets.s", "a.view_meta", "a.x").
@@ -46,7 +50,8 @@ func TestArchive(t *testing.T) {
 				block("a", "x", numbered(t, 1)).end("a", "x").out
 		}, want: []string{`x{"_id":1}`}},
 		{name: "bad document", data: func(t *testing.T) []byte {
-			return newArchive(t, "a.x").block("a", "x", withLength("\x08b\x00\x05")).block("a", "x", numbered(t, 1)).end("a", "x").out
+			return newArchive(t, "a.x").block("a", "x", withLength("\x08b\x00\x05")).block("a", "x",
+				numbered(t, 1)).end("a", "x").out
 		}, want: []string{"bad: dump.archive: byte 2", `x{"_id":1}`}},
 		{name: "wrong checksum", data: func(t *testing.T) []byte {
 			a := newArchive(t, "a.x").block("a", "x", numbered(t, 1))
@@ -60,16 +65,22 @@ func TestArchive(t *testing.T) {
 			a := newArchive(t, "a.x").end("a", "x")
 			return append(a.out[:len(a.out)-4], numbered(t, 1)...)
 		}, err: "a document of x after its last block"},
-		{name: "no end", data: func(t *testing.T) []byte { return newArchive(t, "a.x").block("a", "x", numbered(t, 1)).out },
+		{name: "no end", data: func(t *testing.T) []byte {
+			return newArchive(t, "a.x").block("a", "x", numbered(t, 1)).out
+		},
 			want: []string{`x{"_id":1}`}, err: "the file is cut off: documents of x are missing"},
-		{name: "collection missing", data: func(t *testing.T) []byte { return newArchive(t, "a.x", "a.y").end("a", "x").out },
+		{name: "collection missing", data: func(t *testing.T) []byte {
+			return newArchive(t, "a.x", "a.y").end("a", "x").out
+		},
 			err: "the file is cut off: documents of y are missing"},
 		{name: "block without header", data: func(t *testing.T) []byte {
 			a := newArchive(t, "a.x")
 			a.terminate()
 			return a.out
 		}, err: "a block without header"},
-		{name: "header without name", data: func(t *testing.T) []byte { return newArchive(t, "a.x").end("a", "").out },
+		{name: "header without name", data: func(t *testing.T) []byte {
+			return newArchive(t, "a.x").end("a", "").out
+		},
 			err: "a block's header names no collection"},
 		{name: "header of other types", data: func(t *testing.T) []byte {
 			return append(newArchive(t, "a.x").out, withLength("\x08db\x00\x01")...)
@@ -94,7 +105,8 @@ func TestArchiveByContent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got, want := d.Sources[0].Collections, []string{"activities", "journals", "persons"}; !slices.Equal(got, want) {
+		if got, want := d.Sources[0].Collections, []string{"activities", "journals", "persons"}; !slices.Equal(got,
+			want) {
 			t.Errorf("%s: collections %v, want %v", name, got, want)
 		}
 	}

@@ -19,12 +19,17 @@ func activities(b *testing.B, n int) (raw, lines []byte) {
 	for i := range n {
 		var authors bson.A
 		for j := range 6 {
-			authors = append(authors, bson.D{{Key: "first", Value: "Maria"}, {Key: "last", Value: fmt.Sprint("Example", j)},
-				{Key: "user", Value: fmt.Sprint("mex", j)}, {Key: "affiliated", Value: j < 2}, {Key: "units", Value: bson.A{"A", "B"}}})
+			authors = append(authors,
+				bson.D{{Key: "first", Value: "Maria"}, {Key: "last", Value: fmt.Sprint("Example", j)},
+					{Key: "user", Value: fmt.Sprint("mex", j)}, {Key: "affiliated", Value: j < 2},
+					{Key: "units", Value: bson.A{"A", "B"}}})
 		}
-		d := doc(b, bson.D{{Key: "_id", Value: bson.ObjectID{byte(i >> 8), byte(i)}}, {Key: "type", Value: "publication"},
-			{Key: "title", Value: "On the reading of exports, with some remarks on their writing"}, {Key: "year", Value: 2000 + i%25},
-			{Key: "authors", Value: authors}, {Key: "score", Value: float64(i) / 7}, {Key: "end_date", Value: nil}})
+		d := doc(b,
+			bson.D{{Key: "_id", Value: bson.ObjectID{byte(i >> 8), byte(i)}}, {Key: "type", Value: "publication"},
+				{Key: "title", Value: "On the reading of exports, with some remarks on their writing"},
+				{Key: "year", Value: 2000 + i%25},
+				{Key: "authors", Value: authors}, {Key: "score", Value: float64(i) / 7},
+				{Key: "end_date", Value: nil}})
 		line, err := bson.MarshalExtJSON(bson.Raw(d), false, false)
 		if err != nil {
 			b.Fatal(err)
@@ -54,7 +59,8 @@ func BenchmarkRead(b *testing.B) {
 		file string
 		data []byte
 	}{
-		{"a.jsonl", lines}, {"a.jsonl.gz", zipped(b, lines)}, {"a.json", array}, {"a.bson", raw}, {"a.bson.gz", zipped(b, raw)},
+		{"a.jsonl", lines}, {"a.jsonl.gz", zipped(b, lines)}, {"a.json", array}, {"a.bson", raw},
+		{"a.bson.gz", zipped(b, raw)},
 		{"a.archive", newArchive(b, "o.a").block("o", "a", raw).end("o", "a").out},
 	}
 	for _, f := range formats {

@@ -79,15 +79,18 @@ func TestLoadInstitute(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range report.Collections {
-			if before, again := tallies[c.Collection]; again && (c.Inserted != 0 || c.Removed != 0 || c.Replaced != before.Inserted) {
+			if before, again := tallies[c.Collection]; again &&
+				(c.Inserted != 0 || c.Removed != 0 || c.Replaced != before.Inserted) {
 				t.Errorf("second import %+v, the first %+v", c, before)
 			}
 			tallies[c.Collection] = c
 		}
-		for name, want := range map[string]int{"activities": 7519, "catalog_topics": 4516, "conferences": 29, "groups": 13,
+		for name, want := range map[string]int{"activities": 7519, "catalog_topics": 4516, "conferences": 29,
+			"groups":   13,
 			"journals": 8, "organizations": 10, "persons": 263, "projects": 150, "proposals": 80} {
 			got := tallies[name]
-			if got.Documents != want || got.Inserted+got.Replaced+got.Duplicates != want || len(scan(t, s, name)) != want-got.Duplicates {
+			if got.Documents != want || got.Inserted+got.Replaced+got.Duplicates != want ||
+				len(scan(t, s, name)) != want-got.Duplicates {
 				t.Errorf("%s: %+v, %d stored; want %d documents", name, got, len(scan(t, s, name)), want)
 			}
 		}
@@ -113,7 +116,8 @@ func importForever(store, path string) error {
 		return err
 	}
 	for {
-		if _, err := loadPath(context.Background(), announcing{s}, path, dump.LoadOptions{BatchDocs: 20, Drop: true}); err != nil {
+		if _, err := loadPath(context.Background(), announcing{s}, path,
+			dump.LoadOptions{BatchDocs: 20, Drop: true}); err != nil {
 			return err
 		}
 	}
@@ -134,10 +138,12 @@ func TestLoadKilled(t *testing.T) {
 	const documents = 500
 	for _, batches := range []int{1, 7, 30} {
 		t.Run(strconv.Itoa(batches), func(t *testing.T) {
-			dir := writeFiles(t, files{"dump/things.jsonl": manyLines(documents, "new"), "old/things.jsonl": manyLines(documents+50, "old")})
+			dir := writeFiles(t, files{"dump/things.jsonl": manyLines(documents, "new"),
+				"old/things.jsonl": manyLines(documents+50, "old")})
 			store := filepath.Join(dir, "store.db")
 			s := openBolt(t, store)
-			if _, err := loadPath(context.Background(), s, filepath.Join(dir, "old"), dump.LoadOptions{}); err != nil {
+			if _, err := loadPath(context.Background(), s, filepath.Join(dir, "old"), dump.LoadOptions{}); err !=
+				nil {
 				t.Fatal(err)
 			}
 			if err := s.Close(); err != nil {
@@ -156,9 +162,11 @@ func TestLoadKilled(t *testing.T) {
 				}
 			}
 			if len(got) < documents || renewed < min(acknowledged, documents) {
-				t.Errorf("after the kill %d documents, %d of them new; want %d and %d at least", len(got), renewed, documents, acknowledged)
+				t.Errorf("after the kill %d documents, %d of them new; want %d and %d at least", len(got), renewed,
+					documents, acknowledged)
 			}
-			if _, err := loadPath(context.Background(), s, filepath.Join(dir, "dump"), dump.LoadOptions{Drop: true}); err != nil {
+			if _, err := loadPath(context.Background(), s, filepath.Join(dir, "dump"),
+				dump.LoadOptions{Drop: true}); err != nil {
 				t.Fatal(err)
 			}
 			got = scan(t, s, "things")

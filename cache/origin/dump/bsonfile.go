@@ -16,8 +16,8 @@ const maxFrame = raw.MaxDocument + 16<<10
 // errTerminator reports four bytes of 0xff in place of a document: the end of an archive's block.
 var errTerminator = errors.New("terminator")
 
-// frame returns the next BSON document and its place. It checks only the document's length. It fails with io.EOF at the
-// end of the stream, with errTerminator, or with a *BrokenFile.
+// frame returns the next BSON document and its place. It checks only the document's length. It fails with io.EOF at
+// the end of the stream, with errTerminator, or with a *BrokenFile.
 func (s *stream) frame() (bson.Raw, Place, error) {
 	place := s.place()
 	var head [4]byte
@@ -52,7 +52,8 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	return doc, place, nil
 }
 
-// maxUnchecked is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it reads.
+// maxUnchecked is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it
+// reads.
 const maxUnchecked = 256 << 10
 
 // readBSON reads a BSON file, which is a sequence of documents.

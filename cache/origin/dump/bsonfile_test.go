@@ -30,9 +30,11 @@ func TestBSON(t *testing.T) {
 		{name: "bad among good", data: append(append(bytes.Clone(one), bad...), two...),
 			want: []string{`c{"_id":1}`, `bad: c.bson: byte 14: field "_id": unknown type 0x99`, `c{"_id":2}`}},
 		{name: "length 0", data: make([]byte, 8), err: "c.bson: byte 0: no BSON document begins here: length 0"},
-		{name: "negative length", data: []byte{0xfe, 0xff, 0xff, 0xff, 0}, err: "no BSON document begins here: length -2"},
+		{name: "negative length", data: []byte{0xfe, 0xff, 0xff, 0xff, 0},
+			err: "no BSON document begins here: length -2"},
 		{name: "terminator", data: []byte{0xff, 0xff, 0xff, 0xff, 0}, err: "no BSON document begins here: length -1"},
-		{name: "huge length", data: append(bytes.Clone(one), 0, 0, 0, 0x7f), want: []string{`c{"_id":1}`}, err: "c.bson: byte 14: document of 2130706432 bytes"},
+		{name: "huge length", data: append(bytes.Clone(one), 0, 0, 0, 0x7f), want: []string{`c{"_id":1}`},
+			err: "c.bson: byte 14: document of 2130706432 bytes"},
 		{name: "text", data: []byte(`{"_id":1}`), err: "c.bson: byte 0: document of"},
 	}
 	for _, tt := range tests {
@@ -65,13 +67,18 @@ func everyType(t testing.TB) []byte {
 	oid := bson.ObjectID{1, 2, 3}
 	inner := bson.D{
 		{Key: "double", Value: 1.5}, {Key: "string", Value: "é"}, {Key: "array", Value: bson.A{1, "x", bson.D{}}},
-		{Key: "binary", Value: bson.Binary{Data: []byte{1}}}, {Key: "old", Value: bson.Binary{Subtype: 2, Data: []byte{1, 2}}},
+		{Key: "binary", Value: bson.Binary{Data: []byte{1}}},
+		{Key: "old", Value: bson.Binary{Subtype: 2, Data: []byte{1, 2}}},
 		{Key: "undefined", Value: bson.Undefined{}}, {Key: "oid", Value: oid}, {Key: "bool", Value: true},
-		{Key: "date", Value: bson.DateTime(5)}, {Key: "null", Value: nil}, {Key: "regex", Value: bson.Regex{Pattern: "a", Options: "i"}},
+		{Key: "date", Value: bson.DateTime(5)}, {Key: "null", Value: nil},
+		{Key: "regex", Value: bson.Regex{Pattern: "a", Options: "i"}},
 		{Key: "pointer", Value: bson.DBPointer{DB: "d", Pointer: oid}}, {Key: "code", Value: bson.JavaScript("x")},
-		{Key: "symbol", Value: bson.Symbol("s")}, {Key: "scoped", Value: bson.CodeWithScope{Code: "x", Scope: bson.D{{Key: "y", Value: 1}}}},
-		{Key: "int32", Value: int32(1)}, {Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}}, {Key: "int64", Value: int64(1)},
-		{Key: "decimal", Value: bson.NewDecimal128(1, 2)}, {Key: "min", Value: bson.MinKey{}}, {Key: "max", Value: bson.MaxKey{}},
+		{Key: "symbol", Value: bson.Symbol("s")},
+		{Key: "scoped", Value: bson.CodeWithScope{Code: "x", Scope: bson.D{{Key: "y", Value: 1}}}},
+		{Key: "int32", Value: int32(1)}, {Key: "timestamp", Value: bson.Timestamp{T: 1, I: 2}},
+		{Key: "int64", Value: int64(1)},
+		{Key: "decimal", Value: bson.NewDecimal128(1, 2)}, {Key: "min", Value: bson.MinKey{}},
+		{Key: "max", Value: bson.MaxKey{}},
 	}
 	return doc(t, append(bson.D{{Key: "_id", Value: 1}, {Key: "in", Value: inner}}, inner...))
 }
@@ -118,25 +125,37 @@ func TestBSONMalformed(t *testing.T) {
 		{"boolean", withLength("\x08a\x00\x02"), `field "a": boolean is neither 0 nor 1`},
 		{"no end", append(withLength("\x08a\x00\x01")[:8], 1), "document does not end with a zero byte"},
 		{"string of length 0", withLength("\x02a\x00" + i32(0)), `field "a": string is cut off or malformed`},
-		{"string of the largest length", withLength("\x02a\x00" + i32(1<<31-1)), `field "a": string is cut off or malformed`},
+		{"string of the largest length", withLength("\x02a\x00" + i32(1<<31-1)),
+			`field "a": string is cut off or malformed`},
 		{"string without zero", withLength("\x02a\x00" + i32(2) + "xy"), `field "a": string is cut off or malformed`},
-		{"binary of the largest length", withLength("\x05a\x00" + i32(1<<31-1) + "\x00"), `field "a": binary is cut off or malformed`},
-		{"binary of negative length", withLength("\x05a\x00" + i32(-1) + "\x00"), `field "a": binary is cut off or malformed`},
-		{"old binary without length", withLength("\x05a\x00" + i32(1) + "\x02x"), `field "a": old binary of length 1 does not fit`},
-		{"old binary of another length", withLength("\x05a\x00" + i32(5) + "\x02" + i32(2) + "x"), `field "a": old binary of length 5 does not fit`},
-		{"pointer of the largest length", withLength("\x0ca\x00" + i32(1<<31-1)), `field "a": dbPointer is cut off or malformed`},
-		{"document of length 4", withLength("\x03a\x00" + i32(4)), `field "a": embedded document is cut off or malformed`},
-		{"scope of no size", withLength("\x0fa\x00" + i32(9) + i32(1) + "\x00"), `field "a": code with scope is cut off or malformed`},
-		{"scope of negative length", withLength("\x0fa\x00" + i32(-9) + i32(1) + "\x00" + string(withLength(""))), `code with scope is cut off or malformed`},
+		{"binary of the largest length", withLength("\x05a\x00" + i32(1<<31-1) + "\x00"),
+			`field "a": binary is cut off or malformed`},
+		{"binary of negative length", withLength("\x05a\x00" + i32(-1) + "\x00"),
+			`field "a": binary is cut off or malformed`},
+		{"old binary without length", withLength("\x05a\x00" + i32(1) + "\x02x"),
+			`field "a": old binary of length 1 does not fit`},
+		{"old binary of another length", withLength("\x05a\x00" + i32(5) + "\x02" + i32(2) + "x"),
+			`field "a": old binary of length 5 does not fit`},
+		{"pointer of the largest length", withLength("\x0ca\x00" + i32(1<<31-1)),
+			`field "a": dbPointer is cut off or malformed`},
+		{"document of length 4", withLength("\x03a\x00" + i32(4)),
+			`field "a": embedded document is cut off or malformed`},
+		{"scope of no size", withLength("\x0fa\x00" + i32(9) + i32(1) + "\x00"),
+			`field "a": code with scope is cut off or malformed`},
+		{"scope of negative length", withLength("\x0fa\x00" + i32(-9) + i32(1) + "\x00" + string(withLength(""))),
+			`code with scope is cut off or malformed`},
 		{"regex without options", withLength("\x0ba\x00xyz\x00i"), ""},
 		{"regex without end", withLength("\x0ba\x00xyz"), `field "a": regex is cut off or malformed`},
-		{"deep in arrays", withLength("\x04a\x00" + string(withLength("\x030\x00"+string(withLength("\x08b\x00\x07"))))), `field "a.0.b": boolean is neither 0 nor 1`},
+		{"deep in arrays",
+			withLength("\x04a\x00" + string(withLength("\x030\x00"+string(withLength("\x08b\x00\x07"))))),
+			`field "a.0.b": boolean is neither 0 nor 1`},
 		{"too deep", nested, "nested more than 200 levels deep"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readAll(files{"c.bson": tt.data}, dump.Options{})
-			if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "bad: c.bson: byte 0: ") || !strings.Contains(got[0], tt.want) {
+			if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "bad: c.bson: byte 0: ") ||
+				!strings.Contains(got[0], tt.want) {
 				t.Errorf("read %.300q, error %v, want %q", got, err, tt.want)
 			}
 		})

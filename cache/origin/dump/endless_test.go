@@ -21,15 +21,19 @@ import (
 // follows links to them.
 func TestNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
-	pipe, device, link := filepath.Join(dir, "pipe", "c.jsonl"), filepath.Join(dir, "d.jsonl"), filepath.Join(dir, "e.jsonl")
-	err := errors.Join(os.Mkdir(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device),
+	pipe, device, link := filepath.Join(dir, "pipe", "c.jsonl"), filepath.Join(dir, "d.jsonl"), filepath.Join(dir,
+		"e.jsonl")
+	err := errors.Join(os.Mkdir(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600),
+		os.Symlink("/dev/zero", device),
 		os.Symlink(filepath.Join(writeFiles(t, files{"x": []byte(`{"_id":1}`)}), "x"), link))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		pipe: pipe + ": not a regular file (prw-------): read it as standard input, import … - <" + pipe, filepath.Dir(pipe): pipe + ": not a regular file (p",
-		device: device + ": not a regular file (D", link: "",
+		pipe: pipe + ": not a regular file (prw-------): read it as standard input, import … - <" +
+			pipe,
+		filepath.Dir(pipe): pipe + ": not a regular file (p",
+		device:             device + ": not a regular file (D", link: "",
 	} {
 		d, err := dump.Open(t.Context(), []string{path}, dump.Options{})
 		if err == nil {
@@ -58,24 +62,27 @@ func TestStdinLimit(t *testing.T) {
 	}{
 		{"short enough", t.Context(), strings.NewReader(text), int64(len(text)), len(text), ""},
 		{"no limit given", t.Context(), strings.NewReader(text), 0, len(text), ""},
-		{"too long", t.Context(), strings.NewReader(text), int64(len(text)) - 1, len(text), "standard input: does not end within 8 bytes: --stdin-bytes"},
+		{"too long", t.Context(), strings.NewReader(text), int64(len(text)) - 1, len(text),
+			"standard input: does not end within 8 bytes: --stdin-bytes"},
 		{"endless", t.Context(), endless("\n"), 1 << 20, 0, "standard input: does not end within 1048576 bytes"},
 		{"stopped", ended, endless("{}\n"), 0, 0, "standard input: context canceled"},
 	}
 	for _, tt := range tests {
 		read := 0
-		d, err := dump.Open(tt.ctx, []string{"-"}, dump.Options{Collection: "c", Stdin: tt.stdin, StdinBytes: tt.most, Progress: func(n int) {
-			if named, _ := os.ReadDir(os.TempDir()); len(named) > 0 {
-				t.Errorf("%s: a process killed now leaves %v", tt.name, named)
-			}
-			if read += n; tt.name == "stopped" {
-				stop()
-			}
-		}})
+		d, err := dump.Open(tt.ctx, []string{"-"},
+			dump.Options{Collection: "c", Stdin: tt.stdin, StdinBytes: tt.most, Progress: func(n int) {
+				if named, _ := os.ReadDir(os.TempDir()); len(named) > 0 {
+					t.Errorf("%s: a process killed now leaves %v", tt.name, named)
+				}
+				if read += n; tt.name == "stopped" {
+					stop()
+				}
+			}})
 		if err == nil {
 			err = d.Close()
 		}
-		if (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) || tt.read > 0 && read != tt.read {
+		if (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) ||
+			tt.read > 0 && read != tt.read {
 			t.Errorf("%s: %v and progress of %d bytes, want %q, %d", tt.name, err, read, tt.err, tt.read)
 		}
 	}
@@ -129,7 +136,8 @@ func TestEndless(t *testing.T) {
 		var last error
 		for _, last = range d.Sources[0].Documents(t.Context(), nil) {
 		}
-		if _, broken := errors.AsType[*dump.BrokenFile](last); !broken || !strings.Contains(last.Error(), "no document ends within 268435456 bytes") {
+		if _, broken := errors.AsType[*dump.BrokenFile](last); !broken ||
+			!strings.Contains(last.Error(), "no document ends within 268435456 bytes") {
 			t.Errorf("%q: got %v", e, last)
 		}
 	}

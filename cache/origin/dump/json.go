@@ -178,7 +178,8 @@ func (n *nesting) follow(src []byte) (int, bool) {
 	return len(src), false
 }
 
-// gather reads a document's text into buf, up to the end that find finds. Text longer than maxText it reads but drops.
+// gather reads a document's text into buf, up to the end that find finds. Text longer than maxText it reads but
+// drops.
 func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 	t.buf = t.buf[:0]
 	tooLong := false

@@ -58,7 +58,8 @@ func (m *memory) Retain(_ context.Context, collection string, keep func(bson.Raw
 		return 0, err
 	}
 	before := len(m.docs[collection])
-	m.docs[collection] = slices.DeleteFunc(m.docs[collection], func(d bson.Raw) bool { return !keep(d.Lookup("_id")) })
+	m.docs[collection] = slices.DeleteFunc(m.docs[collection],
+		func(d bson.Raw) bool { return !keep(d.Lookup("_id")) })
 	return before - len(m.docs[collection]), nil
 }
 
@@ -86,7 +87,8 @@ func load(t testing.TB, m origin.Importer, f files, o dump.LoadOptions) (dump.Re
 }
 
 func TestLoad(t *testing.T) {
-	old := files{"a.jsonl": []byte("{\"_id\":1,\"old\":true}\n{\"_id\":9,\"old\":true}"), "z.jsonl": []byte(`{"_id":1,"old":true}`)}
+	old := files{"a.jsonl": []byte("{\"_id\":1,\"old\":true}\n{\"_id\":9,\"old\":true}"),
+		"z.jsonl": []byte(`{"_id":1,"old":true}`)}
 	kept := []string{`a{"_id":9,"old":true}`, `z{"_id":1,"old":true}`}
 	tests := []struct {
 		name  string
@@ -98,26 +100,32 @@ func TestLoad(t *testing.T) {
 		{name: "replace and insert", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":2}")},
 			want:  append([]string{`a{"_id":1}`, `a{"_id":2}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Inserted: 1, Replaced: 1}}},
-		{name: "drop", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":2}")}, opts: dump.LoadOptions{Drop: true},
+		{name: "drop", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":2}")},
+			opts:  dump.LoadOptions{Drop: true},
 			want:  []string{`a{"_id":1}`, `a{"_id":2}`, `z{"_id":1,"old":true}`},
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Inserted: 1, Replaced: 1, Removed: 1}}},
 		{name: "drop with an empty file", files: files{"a.jsonl": nil}, opts: dump.LoadOptions{Drop: true},
 			want:  []string{`z{"_id":1,"old":true}`},
 			tally: []dump.Tally{{Collection: "a", Removed: 2}}},
-		{name: "archive", files: files{"d.archive": newArchive(t, "o.a", "o.b").block("o", "a", numbered(t, 1)).end("o", "b").end("o", "a").out}, opts: dump.LoadOptions{Drop: true},
+		{name: "archive",
+			files: files{"d.archive": newArchive(t, "o.a", "o.b").block("o", "a", numbered(t, 1)).end("o",
+				"b").end("o", "a").out}, opts: dump.LoadOptions{Drop: true},
 			want:  []string{`a{"_id":1}`, `z{"_id":1,"old":true}`},
 			tally: []dump.Tally{{Collection: "a", Documents: 1, Replaced: 1, Removed: 1}, {Collection: "b"}}},
 		{name: "the last of the same _id wins, over files and types", files: files{
 			"a.1.jsonl": []byte("{\"_id\":5,\"n\":1}\n{\"_id\":5.0,\"n\":2}\n{\"_id\":6}"),
 			"a.2.jsonl": []byte("{\"_id\":{\"$numberLong\":\"5\"},\"n\":3}"),
 		}, want: append([]string{`a{"_id":1,"old":true}`, `a{"_id":5,"n":3}`, `a{"_id":6}`}, kept...),
-			tally: []dump.Tally{{Collection: "a", Documents: 4, Duplicates: 2, Superseded: dump.Place{File: "a.1.jsonl", Line: 1}, Inserted: 2}}},
-		{name: "bad ones skipped", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")}, opts: dump.LoadOptions{SkipBad: true},
+			tally: []dump.Tally{{Collection: "a", Documents: 4, Duplicates: 2,
+				Superseded: dump.Place{File: "a.1.jsonl", Line: 1}, Inserted: 2}}},
+		{name: "bad ones skipped", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")},
+			opts:  dump.LoadOptions{SkipBad: true},
 			want:  append([]string{`a{"_id":1}`, `a{"_id":2}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Skipped: 2, Inserted: 1, Replaced: 1}}},
-		{name: "a collection with a bad document keeps its old ones", files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":9"), "z.jsonl": []byte(`{"_id":2}`)},
-			opts: dump.LoadOptions{SkipBad: true, Drop: true},
-			want: []string{`a{"_id":1}`, `a{"_id":9,"old":true}`, `z{"_id":2}`},
+		{name: "a collection with a bad document keeps its old ones",
+			files: files{"a.jsonl": []byte("{\"_id\":1}\n{\"_id\":9"), "z.jsonl": []byte(`{"_id":2}`)},
+			opts:  dump.LoadOptions{SkipBad: true, Drop: true},
+			want:  []string{`a{"_id":1}`, `a{"_id":9,"old":true}`, `z{"_id":2}`},
 			tally: []dump.Tally{{Collection: "a", Documents: 1, Skipped: 1, Replaced: 1, Kept: true},
 				{Collection: "z", Documents: 1, Inserted: 1, Removed: 1}}},
 	}
@@ -145,7 +153,8 @@ func TestLoad(t *testing.T) {
 // If a dump has any fault anywhere, Load writes nothing.
 func TestLoadRefuses(t *testing.T) {
 	large := `{"_id":1,"a":"` + strings.Repeat("x", 16<<20) + `"}`
-	almost := `{"a":"` + strings.Repeat("x", 16<<20-len("\x00\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00")) + `"}` // fits until it gets an _id
+	// fits until it gets an _id
+	almost := `{"a":"` + strings.Repeat("x", 16<<20-len("\x00\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00")) + `"}`
 	tests := []struct {
 		name string
 		file string
@@ -153,20 +162,27 @@ func TestLoadRefuses(t *testing.T) {
 		want string
 	}{
 		{"malformed line", "b.jsonl", []byte("{\"_id\":1}\n{\"_id\":2,}"), "b.jsonl: line 2: offset 9: "},
-		{"malformed document", "b.bson", append(numbered(t, 1), withLength("\x08b\x00\x05")...), `b.bson: byte 14: field "b": boolean is neither 0 nor 1`},
+		{"malformed document", "b.bson", append(numbered(t, 1), withLength("\x08b\x00\x05")...),
+			`b.bson: byte 14: field "b": boolean is neither 0 nor 1`},
 		{"broken archive", "b.archive", institute(t)[:len(institute(t))-10], "b.archive: byte "},
 		{"broken gzip", "b.jsonl.gz", zipped(t, []byte(`{"_id":1}`))[:20], "b.jsonl.gz: line 1: the file is cut off"},
-		{"too large", "b.jsonl", []byte(large), "b.jsonl: line 1: document of 16777238 bytes: more than MongoDB's limit of 16777216"},
-		{"too large with an _id", "b.jsonl", []byte(almost), "b.jsonl: line 1: document of 16777233 bytes: more than"},
+		{"too large", "b.jsonl", []byte(large),
+			"b.jsonl: line 1: document of 16777238 bytes: more than MongoDB's limit of 16777216"},
+		{"too large with an _id", "b.jsonl", []byte(almost),
+			"b.jsonl: line 1: document of 16777233 bytes: more than"},
 		{"_id an array", "b.jsonl", []byte(`{"_id":[1]}`), "b.jsonl: line 1: _id may not be of type array"},
-		{"_id a regex", "b.jsonl", []byte(`{"_id":{"$regularExpression":{"pattern":"a","options":""}}}`), "_id may not be of type regex"},
-		{"_id too long", "b.jsonl", []byte(`{"_id":"` + strings.Repeat("x", 33000) + `"}`), "_id of more than 32000 bytes"},
-		{"operator as a field", "b.jsonl", []byte(`{"_id":1,"$set":{}}`), `b.jsonl: line 1: field "$set": a document's own fields may not begin with $`},
+		{"_id a regex", "b.jsonl", []byte(`{"_id":{"$regularExpression":{"pattern":"a","options":""}}}`),
+			"_id may not be of type regex"},
+		{"_id too long", "b.jsonl", []byte(`{"_id":"` + strings.Repeat("x", 33000) + `"}`),
+			"_id of more than 32000 bytes"},
+		{"operator as a field", "b.jsonl", []byte(`{"_id":1,"$set":{}}`),
+			`b.jsonl: line 1: field "$set": a document's own fields may not begin with $`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMemory()
-			_, err := load(t, m, files{"a.jsonl": []byte(`{"_id":1}`), tt.file: tt.data}, dump.LoadOptions{Drop: true})
+			_, err := load(t, m, files{"a.jsonl": []byte(`{"_id":1}`), tt.file: tt.data},
+				dump.LoadOptions{Drop: true})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %.200v, want %q", err, tt.want)
 			}
@@ -199,7 +215,8 @@ func TestLoadListsBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(report.Bad) != 20 || report.BadTotal != 25 || report.Stored() != 1 {
-		t.Errorf("%d of %d bad documents listed, %d stored; want 20 of 25, 1", len(report.Bad), report.BadTotal, report.Stored())
+		t.Errorf("%d of %d bad documents listed, %d stored; want 20 of 25, 1", len(report.Bad), report.BadTotal,
+			report.Stored())
 	}
 	if got, want := report.Bad[19].Place, (dump.Place{File: "a.jsonl", Line: 20, Offset: 57}); got != want {
 		t.Errorf("place %+v, want %+v", got, want)
@@ -223,7 +240,8 @@ func TestLoadWithoutID(t *testing.T) {
 		}
 	}
 	for _, d := range m.docs["a"] {
-		if first, _ := d.IndexErr(0); first.Key() != "_id" || first.Value().Type != bson.TypeObjectID || d.Validate() != nil {
+		if first, _ := d.IndexErr(0); first.Key() != "_id" || first.Value().Type != bson.TypeObjectID ||
+			d.Validate() != nil {
 			t.Errorf("stored %v, want an ObjectID in front", d)
 		}
 	}
@@ -243,7 +261,8 @@ func TestLoadBatches(t *testing.T) {
 	}
 	var large []byte // three of them exceed the limit on bytes in memory
 	for i := range 5 {
-		large = append(large, doc(t, bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("x", 3<<20)}})...)
+		large = append(large,
+			doc(t, bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("x", 3<<20)}})...)
 	}
 	f = files{"a.bson": large, "b.bson": large[:len(large)/5*2]}
 	m = newMemory()
@@ -267,7 +286,8 @@ func TestLoadStoreFails(t *testing.T) {
 			}
 			return nil
 		}
-		report, err := load(t, m, files{"a.bson": numbered(t, 1), "b.bson": numbered(t, 1)}, dump.LoadOptions{Drop: true})
+		report, err := load(t, m, files{"a.bson": numbered(t, 1), "b.bson": numbered(t, 1)},
+			dump.LoadOptions{Drop: true})
 		if !errors.Is(err, failure) || report.Stored() != stored {
 			t.Errorf("%s: error %v, %d stored; want %v, %d", call, err, report.Stored(), failure, stored)
 		}
@@ -308,7 +328,8 @@ func TestLoadDumpChanges(t *testing.T) {
 			}
 			m := newMemory()
 			m.fail = func(string) error { fsys["b.bson"].Data = changed; return nil }
-			if _, err := dump.Load(context.Background(), m, d, dump.LoadOptions{BatchDocs: 1}); !errors.Is(err, dump.ErrChanged) {
+			if _, err := dump.Load(context.Background(), m, d, dump.LoadOptions{BatchDocs: 1}); !errors.Is(err,
+				dump.ErrChanged) {
 				t.Errorf("error %v, want %v", err, dump.ErrChanged)
 			}
 		})
@@ -323,7 +344,8 @@ func TestLoadProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := 0
-	if _, err := dump.Load(context.Background(), newMemory(), d, dump.LoadOptions{Progress: func(n int) { total += n }}); err != nil {
+	if _, err := dump.Load(context.Background(), newMemory(), d,
+		dump.LoadOptions{Progress: func(n int) { total += n }}); err != nil {
 		t.Fatal(err)
 	}
 	if want := 2 * d.Size(); int64(total) != want || want == 0 {

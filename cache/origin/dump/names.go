@@ -30,8 +30,8 @@ func formatOf(name string) format {
 	return unknownFormat
 }
 
-// collectionOf derives a collection's name from its file's: for BSON without the ending and mongodump's percent escapes
-// ("fs.files" is a usual name), for other formats the part before the first dot.
+// collectionOf derives a collection's name from its file's: for BSON without the ending and mongodump's percent
+// escapes ("fs.files" is a usual name), for other formats the part before the first dot.
 func collectionOf(name string, f format) string {
 	if f != bsonFormat {
 		name, _, _ = strings.Cut(name, ".")

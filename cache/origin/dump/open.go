@@ -52,8 +52,8 @@ func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
 func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// Open finds the sources that paths name: files, folders of files or written by mongodump, and "-" for standard input.
-// It reads the beginning of each file. The caller closes the dump.
+// Open finds the sources that paths name: files, folders of files or written by mongodump, and "-" for standard
+// input. It reads the beginning of each file. The caller closes the dump.
 func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
 	return open(ctx, disk{}, paths, o)
 }
@@ -120,7 +120,8 @@ func (d *Dump) addFile(files fs.FS, name, file string, inFolder bool) error {
 	s := Source{Name: name, files: files, file: file}
 	// Refuse devices and pipes, which may never end or never begin. Links to regular files are fine.
 	if info, err := fs.Stat(files, file); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a regular file (%s): read it as standard input, import … - <%[1]s", name, info.Mode())
+		return fmt.Errorf("%s: not a regular file (%s): read it as standard input, import … - <%[1]s", name,
+			info.Mode())
 	}
 	in, err := s.open(context.Background(), nil)
 	if err != nil {
@@ -194,8 +195,8 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import: the server's own, and the one without a name, where an
-// archive has the oplog, only if Options.Database names it.
+// chooseDatabase decides which of a path's databases to import: the server's own, and the one without a name, where
+// an archive has the oplog, only if Options.Database names it.
 func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	slices.Sort(databases)
 	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), func(name string) bool {
@@ -205,7 +206,8 @@ func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	case want != "" && slices.Contains(databases, want):
 		return want, nil
 	case want != "":
-		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want, cmp.Or(strings.Join(users, ", "), "none"))
+		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want,
+			cmp.Or(strings.Join(users, ", "), "none"))
 	case len(users) == 1:
 		return users[0], nil
 	case len(users) == 0:

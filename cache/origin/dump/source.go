@@ -30,8 +30,9 @@ type takeFunc func(Document, error) error
 // errStopped ends reading when the caller leaves the loop.
 var errStopped = errors.New("stopped")
 
-// Documents reads the file and yields each document with its place. After a *BadDocument, which concerns one document,
-// the loop may go on; any other error is the last. count, if not nil, is called with the bytes read from disk.
+// Documents reads the file and yields each document with its place. After a *BadDocument, which concerns one
+// document, the loop may go on; any other error is the last. count, if not nil, is called with the bytes read from
+// disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		read := s.readJSON

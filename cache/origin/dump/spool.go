@@ -11,7 +11,8 @@ import (
 )
 
 // spool is a file system with one file: a copy of standard input, because Load reads twice. Where the system permits
-// it, the file has no name, so that the system frees its space, which may be many gigabytes, when an import is killed.
+// it, the file has no name, so that the system frees its space, which may be many gigabytes, when an import is
+// killed.
 type spool struct {
 	file  *os.File
 	named bool // the file still has its name
@@ -61,7 +62,8 @@ func (d *Dump) spoolStdin(ctx context.Context) error {
 	}
 	d.spool = &spool{file: f, named: os.Remove(f.Name()) != nil} // Windows keeps the name while the file is open
 	most := cmp.Or(d.opts.StdinBytes, DefaultStdinBytes)
-	n, err := io.Copy(f, io.LimitReader(&counter{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
+	n, err := io.Copy(f,
+		io.LimitReader(&counter{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
 	if n > most {
 		err = fmt.Errorf("does not end within %d bytes: --stdin-bytes allows more", most)
 	}

@@ -55,8 +55,8 @@ type bulkLoad struct {
 	written int // rows that the server has acknowledged
 }
 
-// bulkLoadMark stands between a view's name and the attempt's number. Names of views have no hyphen (origin.CheckView).
-// A full stop would not do: some servers do not rename namespaces with a second one.
+// bulkLoadMark stands between a view's name and the attempt's number. Names of views have no hyphen
+// (origin.CheckView). A full stop would not do: some servers do not rename namespaces with a second one.
 const bulkLoadMark = "-new-"
 
 // bulkLoadName returns a new name for the collection of an attempt. The random part distinguishes attempts with the
@@ -65,8 +65,8 @@ func bulkLoadName(view string, attempt uint64) string {
 	return view + bulkLoadMark + strconv.FormatUint(attempt, 10) + "-" + rand.Text()
 }
 
-// bulkLoad implements registry.Rows. It returns nil if the view's collection exists, or if a bulk load of this process
-// has failed before. The rows are then staged, which needs no permission to create and rename collections.
+// bulkLoad implements registry.Rows. It returns nil if the view's collection exists, or if a bulk load of this
+// process has failed before. The rows are then staged, which needs no permission to create and rename collections.
 func (p publisher) bulkLoad(ctx context.Context, d registry.View) (registry.BulkLoad, error) {
 	names, err := p.collectionsOf(ctx, d.View)
 	if err != nil || slices.Contains(names, d.View) {
@@ -96,8 +96,8 @@ func (a *bulkLoad) Put(ctx context.Context, rows []origin.Row) error {
 	return err
 }
 
-// Promote renames the collection if it has all rows that Put has written. It has not if another process dropped it and
-// a later Put created it again. The server refuses the rename if a collection has the new name.
+// Promote renames the collection if it has all rows that Put has written. It has not if another process dropped it
+// and a later Put created it again. The server refuses the rename if a collection has the new name.
 func (a *bulkLoad) Promote(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -145,8 +145,8 @@ func (p publisher) collectionsOf(ctx context.Context, view string) ([]string, er
 	return names, err
 }
 
-// rename gives the collection the name of another one, which must not exist. It returns once a majority of the servers
-// has renamed it.
+// rename gives the collection the name of another one, which must not exist. It returns once a majority of the
+// servers has renamed it.
 func (c collection) rename(ctx context.Context, to collection) error {
 	command := bson.D{
 		{Key: "renameCollection", Value: c.inner.Database().Name() + "." + c.inner.Name()},

@@ -99,8 +99,8 @@ func TestFirstBuildWritesOnce(t *testing.T) {
 	collections(t, wire.URI(), "once", "view_lease", "view_meta", "view_parts")
 }
 
-// collections checks the names of a database's collections. That of staged rows may be there: servers create it when a
-// process deletes from it.
+// collections checks the names of a database's collections. That of staged rows may be there: servers create it when
+// a process deletes from it.
 func collections(t *testing.T, server, database string, want ...string) {
 	t.Helper()
 	got, err := client(t, server).Database(database).ListCollectionNames(t.Context(), bson.D{})
@@ -111,7 +111,8 @@ func collections(t *testing.T, server, database string, want ...string) {
 }
 
 // TestFirstBuildCut breaks the connection of a view's first publisher after each of its commands, as when the process
-// is killed there. The view is at generation 0 or 1 then, and the next publication succeeds and leaves nothing behind.
+// is killed there. The view is at generation 0 or 1 then, and the next publication succeeds and leaves nothing
+// behind.
 func TestFirstBuildCut(t *testing.T) {
 	server := mongotest.Start(t)
 	for _, answer := range []bool{false, true} {
@@ -265,8 +266,8 @@ func TestFirstBuildBesideCollection(t *testing.T) {
 	}
 }
 
-// TestFirstBuildDropped drops the collection of a first build before its last rows, as a process that was stopped while
-// it cleared up after a lost meta may do. The rest of the rows is not published as the whole.
+// TestFirstBuildDropped drops the collection of a first build before its last rows, as a process that was stopped
+// while it cleared up after a lost meta may do. The rest of the rows is not published as the whole.
 func TestFirstBuildDropped(t *testing.T) {
 	server := mongotest.Start(t)
 	s := openAt(t, server+"dropped", mongo.Options{})

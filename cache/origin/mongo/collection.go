@@ -107,7 +107,8 @@ func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted
 
 // count counts matching documents. Its errors are those of queryError, because a client may have written the filter.
 func (c collection) count(ctx context.Context, filter bson.D) (int, error) {
-	n, err := request(ctx, c.store.gate, queryError, func(ctx context.Context) (int64, error) { return c.inner.CountDocuments(ctx, filter) })
+	n, err := request(ctx, c.store.gate, queryError,
+		func(ctx context.Context) (int64, error) { return c.inner.CountDocuments(ctx, filter) })
 	return int(n), err
 }
 
@@ -121,12 +122,15 @@ func (c collection) index(ctx context.Context, keys bson.D) error {
 
 // documents yields the documents that a find returns, each valid until the next one. If the filter has conditions, a
 // client may have written it, and the errors are those of queryError.
-func (c collection) documents(ctx context.Context, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
+func (c collection) documents(ctx context.Context, filter any,
+	o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
 	classify := queryError
 	if all, ok := filter.(bson.D); ok && len(all) == 0 {
 		classify = storeError
 	}
-	return c.read(ctx, classify, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
+	return c.read(ctx, classify, func(ctx context.Context) (*driver.Cursor, error) {
+		return c.inner.Find(ctx, filter, o)
+	})
 }
 
 // groupsAtOnce is how many groups a batch may have, or rows of which the caller uses none before the last. A server's
@@ -142,7 +146,8 @@ func (c collection) aggregate(ctx context.Context, stages bson.A) iter.Seq2[bson
 }
 
 // read yields the documents of the cursor that open returns.
-func (c collection) read(ctx context.Context, classify func(error) error, open func(context.Context) (*driver.Cursor, error)) iter.Seq2[bson.Raw, error] {
+func (c collection) read(ctx context.Context, classify func(error) error,
+	open func(context.Context) (*driver.Cursor, error)) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		found, err := request(ctx, c.store.gate, classify, open)
 		if err != nil {

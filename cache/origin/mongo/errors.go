@@ -83,8 +83,8 @@ func printable(s string) string {
 }
 
 // unanswered reports whether the server was not reached, did not answer in time, does not serve now, or gave a
-// malformed answer. The driver has no type for the last: it is every error that neither the server sent nor concerns an
-// unsent request.
+// malformed answer. The driver has no type for the last: it is every error that neither the server sent nor concerns
+// an unsent request.
 func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) ||
 		hasCode(err, []int{codeNone}) || hasCode(err, notServingCodes) {
@@ -105,7 +105,8 @@ func hasCode(err error, codes []int) bool {
 func onlyDuplicates(err error) bool {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	return ok && bulk.WriteConcernError == nil &&
-		!slices.ContainsFunc(bulk.WriteErrors, func(e driver.BulkWriteError) bool { return e.Code != codeDuplicateKey })
+		!slices.ContainsFunc(bulk.WriteErrors,
+			func(e driver.BulkWriteError) bool { return e.Code != codeDuplicateKey })
 }
 
 // damaged adds origin.ErrDamaged to an error from decoding one of our own documents.

@@ -36,7 +36,8 @@ func TestErrorKinds(t *testing.T) {
 		{"shutting down", refused(91), rules.ErrUnavailable, rules.ErrUnavailable},
 		{"not the primary", refused(10107), rules.ErrUnavailable, rules.ErrUnavailable},
 		{"a failure without a code", refused(codeNone), rules.ErrUnavailable, rules.ErrUnavailable},
-		{"a network error", driver.CommandError{Code: 6, Labels: []string{"NetworkError"}}, rules.ErrUnavailable, rules.ErrUnavailable},
+		{"a network error", driver.CommandError{Code: 6, Labels: []string{"NetworkError"}}, rules.ErrUnavailable,
+			rules.ErrUnavailable},
 		{"a document that cannot be sent", driver.MarshalError{Err: errors.New("x")}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +74,8 @@ func TestReasons(t *testing.T) {
 		strings.Repeat("x", 1000): strings.Repeat("x", maxReason),
 	} {
 		var fault *rules.Error
-		if err := queryError(driver.CommandError{Code: 2, Message: message}); !errors.As(err, &fault) || fault.Reason != want {
+		if err := queryError(driver.CommandError{Code: 2, Message: message}); !errors.As(err, &fault) ||
+			fault.Reason != want {
 			t.Errorf("reason of %q: %v, want %q", message, err, want)
 		}
 	}
@@ -83,7 +85,8 @@ func TestOnlyDuplicates(t *testing.T) {
 	bulk := func(codes ...int) error {
 		var e driver.BulkWriteException
 		for i, code := range codes {
-			e.WriteErrors = append(e.WriteErrors, driver.BulkWriteError{WriteError: driver.WriteError{Index: i, Code: code}})
+			e.WriteErrors = append(e.WriteErrors,
+				driver.BulkWriteError{WriteError: driver.WriteError{Index: i, Code: code}})
 		}
 		return fmt.Errorf("wrapped: %w", e)
 	}

@@ -37,7 +37,8 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 					t.Fatalf("cut after %d commands: generation %d after %d", commands, after, before)
 				}
 				if err == nil && after != before+1 {
-					t.Fatalf("cut after %d commands: commit acknowledged, but generation %d after %d", commands, after, before)
+					t.Fatalf("cut after %d commands: commit acknowledged, but generation %d after %d", commands,
+						after, before)
 				}
 				if wire.Commands() < commands {
 					if err != nil {

@@ -33,8 +33,10 @@ func TestGarbledReplies(t *testing.T) {
 	database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
 	s := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database+
 		"?serverSelectionTimeoutMS=100&connectTimeoutMS=100&timeoutMS=5000", mongo.Options{})
-	faults := map[string]mongotest.Fault{"operationTime": {Reply: extended(t, bson.D{{Key: "operationTime", Value: int64(1)}})}}
-	for _, word := range []string{"cursor", "firstBatch", "id\x00", "ns\x00", "ok\x00", "n\x00", "value", "lastErrorObject", "upserted", "_id", "gen"} {
+	faults := map[string]mongotest.Fault{
+		"operationTime": {Reply: extended(t, bson.D{{Key: "operationTime", Value: int64(1)}})}}
+	for _, word := range []string{"cursor", "firstBatch", "id\x00", "ns\x00", "ok\x00", "n\x00", "value",
+		"lastErrorObject", "upserted", "_id", "gen"} {
 		faults[strings.TrimSuffix(word, "\x00")] = mongotest.Fault{Reply: garbled(word)}
 	}
 	for name, fault := range faults {
@@ -46,7 +48,8 @@ func TestGarbledReplies(t *testing.T) {
 			_, err := s.Meta(t.Context(), "parts")
 			wire.Set(mongotest.Fault{})
 			t.Logf("failed: %s", strings.Join(failed, ", "))
-			if broken := slices.Contains([]string{"cursor", "firstBatch", "ok", "operationTime"}, name); broken && !errors.Is(err, rules.ErrUnavailable) {
+			if broken := slices.Contains([]string{"cursor", "firstBatch", "ok", "operationTime"}, name); broken &&
+				!errors.Is(err, rules.ErrUnavailable) {
 				t.Errorf("the error does not report the store as unavailable: %v", err)
 			}
 			publishWhole(t, direct) // the stored view is whole, and publishers can go on
@@ -185,7 +188,8 @@ func callResponses(ctx context.Context, s origin.Responses) (failed []string) {
 }
 
 // withPublication begins an empty publication and ends it.
-func withPublication(ctx context.Context, s *mongo.Store, l origin.Lease, end func(origin.Publication, context.Context) error) error {
+func withPublication(ctx context.Context, s *mongo.Store, l origin.Lease,
+	end func(origin.Publication, context.Context) error) error {
 	p, err := s.Begin(ctx, "nothing", l)
 	if err != nil {
 		return err

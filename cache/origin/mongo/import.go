@@ -25,7 +25,8 @@ func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done 
 		for i, doc := range docs {
 			id, err := raw.ValidID(doc)
 			if err == nil {
-				doc, err = raw.PutID(doc, id) // put _id first, as the server does: the driver takes a first key with $ for an operator
+				// put _id first, as the server does: the driver takes a first key with $ for an operator
+				doc, err = raw.PutID(doc, id)
 			}
 			if err != nil {
 				return done, fmt.Errorf("document %d: %w", i, err)

@@ -27,7 +27,8 @@ func open(t testing.TB, server string, o mongo.Options) *mongo.Store {
 	return openAt(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), o)
 }
 
-// openAt opens a store and closes it when the test ends. Unless the URI has options, the store waits for a busy server.
+// openAt opens a store and closes it when the test ends. Unless the URI has options, the store waits for a busy
+// server.
 func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 	t.Helper()
 	if !strings.Contains(uri, "?") {

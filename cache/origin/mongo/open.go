@@ -15,15 +15,16 @@
 //
 // # How a publication stays whole without transactions
 //
-// Only single documents change atomically, so everything hangs on the view's one document in view_meta. Everything else
-// is written where no reader looks until that document points there.
+// Only single documents change atomically, so everything hangs on the view's one document in view_meta. Everything
+// else is written where no reader looks until that document points there.
 //
-// Begin counts up meta.attempt, which fences off all earlier publications, and prepare writes every row to view_staged
-// under that attempt's number. Commit is one replacement of meta, on condition that it is still as it was read a moment
-// before, with the generation and the attempt of Begin and no newer lease token; it sets the new generation, which
-// readers see from then on, and staged: attempt. Settle then folds the staged rows into view_NAME, deletes each from
-// view_staged only after that, and ends with staged: 0. A killed publisher leaves either an uncommitted attempt, which
-// no reader sees and the next Begin deletes, or a committed one, which readers overlay and Begin settles first.
+// Begin counts up meta.attempt, which fences off all earlier publications, and prepare writes every row to
+// view_staged under that attempt's number. Commit is one replacement of meta, on condition that it is still as it was
+// read a moment before, with the generation and the attempt of Begin and no newer lease token; it sets the new
+// generation, which readers see from then on, and staged: attempt. Settle then folds the staged rows into view_NAME,
+// deletes each from view_staged only after that, and ends with staged: 0. A killed publisher leaves either an
+// uncommitted attempt, which no reader sees and the next Begin deletes, or a committed one, which readers overlay and
+// Begin settles first.
 //
 // Nothing is prepared in view_NAME itself, though rows with new ids could be written there once instead of twice: the
 // write of a publisher that was fenced off meanwhile may arrive at any time later, and would become part of another
@@ -104,8 +105,8 @@ type Store struct {
 
 var _ origin.Store = (*Store)(nil)
 
-// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for a server, so that a front end can
-// start from a snapshot while the database is down.
+// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for a server, so that a front end
+// can start from a snapshot while the database is down.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,7 +116,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, err
 	}
 	if database == "" {
-		return nil, fmt.Errorf("store %s: no database given: want one after the host, as in mongodb://host/osiris", server)
+		return nil, fmt.Errorf("store %s: no database given: want one after the host, as in mongodb://host/osiris",
+			server)
 	}
 	s := &Store{name: server + "/" + database, batch: cmp.Or(o.BatchSize, 1000), gate: origin.NoGate}
 	own := cmp.Or(o.ViewsDatabase, database)
@@ -131,7 +133,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	// The URI chooses the servers to read from. A failover must not revoke what a run has read: change streams do not
 	// report that, and may keep later runs from reading it again.
 	s.primary = config.ReadPreference == nil || config.ReadPreference.Mode() == readpref.PrimaryMode
-	s.source = s.client.Database(database, options.Database().SetWriteConcern(durable()).SetReadConcern(readconcern.Majority()))
+	s.source = s.client.Database(database,
+		options.Database().SetWriteConcern(durable()).SetReadConcern(readconcern.Majority()))
 	// Readers of views see only writes of a majority. Otherwise a failover could revoke a generation that they have
 	// read, and another one could get its number.
 	s.own = s.client.Database(own, options.Database().SetWriteConcern(durable()).

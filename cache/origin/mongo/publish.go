@@ -162,8 +162,8 @@ func (p publisher) stillStaged(
 }
 
 // stagedBatch reads the committed staged rows for one write command, and the _ids of their documents. It leaves out a
-// malformed row, which settle deletes with the others: the generation then has fewer versions than its meta counts, see
-// rowCounts.
+// malformed row, which settle deletes with the others: the generation then has fewer versions than its meta counts,
+// see rowCounts.
 func (p publisher) stagedBatch(
 	ctx context.Context, d registry.View,
 ) (ids []bson.RawValue, rows []origin.Row, err error) {
@@ -185,8 +185,8 @@ func (p publisher) stagedBatch(
 }
 
 // fold writes rows into the view's collection, unless it has a version that is as new. If another process writes one
-// between our read and our write, ours fails on the existing _id, and fold starts again. New rows are inserted, because
-// some servers read the whole collection for an upsert with two conditions.
+// between our read and our write, ours fails on the existing _id, and fold starts again. New rows are inserted,
+// because some servers read the whole collection for an upsert with two conditions.
 func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
 		rest, there, err := p.outdatedRows(ctx, view, rows)
@@ -222,7 +222,8 @@ func (p publisher) fold(ctx context.Context, view string, rows []origin.Row) err
 
 // outdatedRows returns the rows that the view's collection lacks or has in an older version, and the generations of
 // the rows that it has, which are 0 for malformed ones.
-func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) (rest []origin.Row, there map[string]uint64, err error) {
+func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.Row) (rest []origin.Row,
+	there map[string]uint64, err error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
@@ -234,14 +235,15 @@ func (p publisher) outdatedRows(ctx context.Context, view string, rows []origin.
 		}
 		there[mapKey(r.ID)] = r.Generation
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), there, nil
+	return slices.DeleteFunc(slices.Clone(rows),
+		func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), there, nil
 }
 
-// discard deletes the staged rows of earlier attempts, and of this attempt's number, which a restored meta may give out
-// again. It also deletes rows above the committed generation: they come from a backup of different moments, and fold
-// would consider them newer than the next rows. If nothing was ever published, all rows belong to a view whose meta was
-// lost, or to an attempt that was not committed. discard also creates the index for deltas and RowCount, unless the
-// view's collection does not exist: a bulk load brings its own.
+// discard deletes the staged rows of earlier attempts, and of this attempt's number, which a restored meta may give
+// out again. It also deletes rows above the committed generation: they come from a backup of different moments, and
+// fold would consider them newer than the next rows. If nothing was ever published, all rows belong to a view whose
+// meta was lost, or to an attempt that was not committed. discard also creates the index for deltas and RowCount,
+// unless the view's collection does not exist: a bulk load brings its own.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
 	before, exists := d.Attempt+1, true // earlier attempts are settled or can no longer be committed
 	if d.Generation == 0 {
@@ -284,8 +286,8 @@ func (p publisher) discardRows(ctx context.Context, d registry.View) error {
 	return err
 }
 
-// prune deletes tombstones older than the deltas that are kept. It first records how far deltas reach, so that readers
-// that need the tombstones get origin.ErrStale.
+// prune deletes tombstones older than the deltas that are kept. It first records how far deltas reach, so that
+// readers that need the tombstones get origin.ErrStale.
 func (p publisher) prune(ctx context.Context, d registry.View) error {
 	pruned := d.Pruned
 	if d.Generation > p.keep {

@@ -16,8 +16,8 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// responses is a registry.ResponseTable in view_upstream: a document for each key, and one with the state, whose field
-// gen counts the numbers (numbers.go).
+// responses is a registry.ResponseTable in view_upstream: a document for each key, and one with the state, whose
+// field gen counts the numbers (numbers.go).
 //
 // A change takes its number first and then writes its document, on condition that the fields with which a document
 // changes hands are still as they were read. A process that stops in between leaves a number without a change.
@@ -37,8 +37,8 @@ func (s *Store) Responses() origin.Responses {
 	return s.kept
 }
 
-// attempts bounds how often a change is tried again because another one came first. A server that does not report what
-// it has changed must not keep us in a loop.
+// attempts bounds how often a change is tried again because another one came first. A server that does not report
+// what it has changed must not keep us in a loop.
 const attempts = 50
 
 var errContended = errors.New("another program changes the document again and again")
@@ -68,7 +68,8 @@ func (c collection) one(ctx context.Context, id string, projection bson.D) (bson
 	return doc, err
 }
 
-// decode decodes a document, and reports whether this package can have written it. The error is an origin.ForeignError.
+// decode decodes a document, and reports whether this package can have written it. The error is an
+// origin.ForeignError.
 func (t responses) decode(doc bson.Raw) (d registry.Response, ok bool, err error) {
 	if doc == nil {
 		return d, false, nil
@@ -176,8 +177,8 @@ func updateOf(fields bson.D, dropped bool) bson.D {
 
 func among(ids []string) bson.D { return is(bson.D{{Key: "$in", Value: ids}}) }
 
-// Drop implements registry.ResponseTable by one update for many keys. If an answer is stored between taking the number
-// and the update, its generation is greater, and Drop repeats with a greater number.
+// Drop implements registry.ResponseTable by one update for many keys. If an answer is stored between taking the
+// number and the update, its generation is greater, and Drop repeats with a greater number.
 func (t responses) Drop(ctx context.Context, keys []string) error {
 	for part := range slices.Chunk(registry.CheckKeys(keys), t.store.batch) {
 		done, last := false, uint64(0)
@@ -219,8 +220,8 @@ func (t responses) drop(ctx context.Context, keys []string, last uint64) (done b
 	return int(written.MatchedCount) >= len(rest), number, err
 }
 
-// undropped returns those keys that have a document which was not dropped with the number last, and the greatest number
-// in these documents.
+// undropped returns those keys that have a document which was not dropped with the number last, and the greatest
+// number in these documents.
 func (t responses) undropped(
 	ctx context.Context, keys []string, last uint64,
 ) (rest []string, newest uint64, err error) {
@@ -259,8 +260,8 @@ func (t responses) Since(ctx context.Context, since uint64) iter.Seq2[registry.R
 	}
 }
 
-// AddDemand implements registry.ResponseTable: it reads the demand so far, and writes it on condition that it is still
-// the same. If two processes report demand for a key at the same moment, only one of both reports counts.
+// AddDemand implements registry.ResponseTable: it reads the demand so far, and writes it on condition that it is
+// still the same. If two processes report demand for a key at the same moment, only one of both reports counts.
 func (t responses) AddDemand(ctx context.Context, demand []origin.Demand) error {
 	for part := range slices.Chunk(demand, t.store.batch) {
 		byKey, keys := map[string]origin.Demand{}, []string{}
@@ -272,7 +273,8 @@ func (t responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 			keys = append(keys, one.Key)
 		}
 		var models []driver.WriteModel
-		filter := append(among(registry.CheckKeys(keys)), bson.E{Key: "digest", Value: bson.D{{Key: "$gt", Value: ""}}})
+		filter := append(among(registry.CheckKeys(keys)),
+			bson.E{Key: "digest", Value: bson.D{{Key: "$gt", Value: ""}}})
 		err := wrap.Do(t.ours(ctx, filter, options.Find().SetProjection(withoutBody)), func(doc bson.Raw) error {
 			d, ok, err := t.decode(doc)
 			if err != nil || !ok {
@@ -324,7 +326,8 @@ func (t responses) UpdateState(ctx context.Context, change func(*registry.Respon
 		if err != nil {
 			return err
 		}
-		set := bson.D{{Key: "marks", Value: s.Marks}, {Key: "token", Value: s.Token}, {Key: "holder", Value: s.Holder}}
+		set := bson.D{{Key: "marks", Value: s.Marks}, {Key: "token", Value: s.Token},
+			{Key: "holder", Value: s.Holder}}
 		done, err := t.write(ctx, driver.NewUpdateOneModel().SetFilter(unchanged(stateID, doc, "token", "holder")).
 			SetUpdate(bson.D{{Key: "$set", Value: set}}))
 		if done.MatchedCount > 0 || err != nil {

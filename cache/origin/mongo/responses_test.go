@@ -52,8 +52,8 @@ func wholeAnswer(t *testing.T, s *mongo.Store) origin.Response {
 	return got
 }
 
-// renew claims the key for a holder and stores an answer, confirms it with other marks, and drops it. It returns after
-// the first error, with the steps done.
+// renew claims the key for a holder and stores an answer, confirms it with other marks, and drops it. It returns
+// after the first error, with the steps done.
 func renew(ctx context.Context, s *mongo.Store, holder string, n int) (done int, err error) {
 	kept := s.Responses()
 	c, _, err := kept.Claim(ctx, keptKey, holder, time.Minute)

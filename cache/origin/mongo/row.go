@@ -106,8 +106,8 @@ func decodeStaged(doc bson.Raw, generation uint64) (origin.Row, error) {
 	return rowIn(doc, info.ID, info)
 }
 
-// infoIn reads viewField. Only a valid generation is required: without hash or words, the next run that compares hashes
-// makes the row again.
+// infoIn reads viewField. Only a valid generation is required: without hash or words, the next run that compares
+// hashes makes the row again.
 func infoIn(doc bson.Raw) (info rowInfo, err error) {
 	about, ok := doc.Lookup(viewField).DocumentOK()
 	if ok {

@@ -23,10 +23,11 @@ func marshal(t *testing.T, d bson.D) bson.Raw {
 // TestRowsComeBack: a row is the same after it was stored, in either collection.
 func TestRowsComeBack(t *testing.T) {
 	for name, doc := range map[string]bson.D{
-		"a record":                    {{Key: "_id", Value: "x"}, {Key: "title", Value: "T"}},
-		"an id that is a document":    {{Key: "_id", Value: bson.D{{Key: "$gt", Value: 1}}}, {Key: "n", Value: 1}},
-		"fields like the staged ones": {{Key: "_id", Value: int32(1)}, {Key: "gen", Value: 9}, {Key: "hash", Value: 9}, {Key: "id", Value: 9}},
-		"nothing but an id":           {{Key: "_id", Value: bson.ObjectID{1}}},
+		"a record":                 {{Key: "_id", Value: "x"}, {Key: "title", Value: "T"}},
+		"an id that is a document": {{Key: "_id", Value: bson.D{{Key: "$gt", Value: 1}}}, {Key: "n", Value: 1}},
+		"fields like the staged ones": {{Key: "_id", Value: int32(1)}, {Key: "gen", Value: 9},
+			{Key: "hash", Value: 9}, {Key: "id", Value: 9}},
+		"nothing but an id": {{Key: "_id", Value: bson.ObjectID{1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := marshal(t, doc)
@@ -64,7 +65,8 @@ func sameRow(t *testing.T, stored bson.Raw, want origin.Row, decode func(bson.Ra
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.ID.Equal(want.ID) || got.Generation != want.Generation || got.Hash != want.Hash || got.Doc.String() != want.Doc.String() {
+	if !got.ID.Equal(want.ID) || got.Generation != want.Generation || got.Hash != want.Hash ||
+		got.Doc.String() != want.Doc.String() {
 		t.Errorf("row = %+v, want %+v", got, want)
 	}
 }
@@ -83,10 +85,11 @@ func TestOwnFieldGivesWay(t *testing.T) {
 
 func TestMalformedRows(t *testing.T) {
 	for name, doc := range map[string]bson.D{
-		"without the store's field":   {{Key: "_id", Value: 1}},
-		"with another in its place":   {{Key: "_id", Value: 1}, {Key: viewField, Value: "x"}},
-		"without id":                  {{Key: viewField, Value: bson.D{{Key: "gen", Value: 1}}}},
-		"with a generation of a text": {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: "x"}}}},
+		"without the store's field": {{Key: "_id", Value: 1}},
+		"with another in its place": {{Key: "_id", Value: 1}, {Key: viewField, Value: "x"}},
+		"without id":                {{Key: viewField, Value: bson.D{{Key: "gen", Value: 1}}}},
+		"with a generation of a text": {{Key: "_id", Value: 1},
+			{Key: viewField, Value: bson.D{{Key: "gen", Value: "x"}}}},
 		"with several generations": {{Key: "_id", Value: 1},
 			{Key: viewField, Value: bson.D{{Key: "gen", Value: bson.A{7, 8}}}}},
 		"with generation 0": {{Key: "_id", Value: 1},
@@ -110,7 +113,8 @@ func TestMalformedRows(t *testing.T) {
 func TestStagedRanges(t *testing.T) {
 	id := func(view string, attempt uint64, of any) string {
 		t.Helper()
-		staged, err := stagedDoc(stagedPrefix(view, attempt), origin.Row{ID: marshal(t, bson.D{{Key: "v", Value: of}}).Lookup("v")}, 1)
+		staged, err := stagedDoc(stagedPrefix(view, attempt),
+			origin.Row{ID: marshal(t, bson.D{{Key: "v", Value: of}}).Lookup("v")}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +126,8 @@ func TestStagedRanges(t *testing.T) {
 	for _, attempt := range []uint64{1, 9, 10, 15, 16, 255, 256, 1 << 40} {
 		for _, of := range []any{"x", 1, bson.ObjectID{1}} {
 			staged := id("things", attempt, of)
-			if !in(staged, "things", attempt, attempt+1) || in(staged, "things", attempt+1, attempt+2) || !in(staged, "things", 0, attempt+1) {
+			if !in(staged, "things", attempt, attempt+1) || in(staged, "things", attempt+1, attempt+2) ||
+				!in(staged, "things", 0, attempt+1) {
 				t.Errorf("%q is not in exactly the range of attempt %d", staged, attempt)
 			}
 			if in(staged, "thing", 0, 1<<63) || in(staged, "things_2", 0, 1<<63) {

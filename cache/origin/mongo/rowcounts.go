@@ -8,11 +8,11 @@ import (
 // How readers check that rows and meta belong together
 //
 // A meta and the rows of its view are separate documents. A dump that was not taken at one moment, or was restored in
-// part, has rows of another generation than its meta. The number of rows may still be the same. Therefore a meta counts
-// the versions that its generation published: rows and tombstones. Until the next generation, all of them are in the
-// view's collection or staged, and all other rows are of earlier generations. If the rows are older than the meta, or
-// staged rows were lost before settle folded them in, there are too few versions. If the rows are newer, some have a
-// later generation than the meta's.
+// part, has rows of another generation than its meta. The number of rows may still be the same. Therefore a meta
+// counts the versions that its generation published: rows and tombstones. Until the next generation, all of them are
+// in the view's collection or staged, and all other rows are of earlier generations. If the rows are older than the
+// meta, or staged rows were lost before settle folded them in, there are too few versions. If the rows are newer,
+// some have a later generation than the meta's.
 //
 // If another view's rows have the same generations and the same number, only full runs find that.
 

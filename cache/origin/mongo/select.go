@@ -19,10 +19,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta has
-// moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing staged,
-// are that generation. Queries do not merge staged rows, as Rows does, but wait until they are settled: then the server
-// can sort and count, and our memory is bounded.
+// How queries on a view stay whole: settle folds all rows of a generation into the view's collection after the meta
+// has moved to it, and before the next can begin. So rows read while the meta stays at a generation, with nothing
+// staged, are that generation. Queries do not merge staged rows, as Rows does, but wait until they are settled: then
+// the server can sort and count, and our memory is bounded.
 //
 // A settled generation never becomes unsettled. Only Commit sets staged, and it sets the next generation in the same
 // replacement. Begin and Put write only to view_staged, and a late write of a fenced publisher replaces only older
@@ -126,7 +126,8 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 }
 
 // Distinct implements origin.Queries; the server groups the rows.
-func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string, fn func(bson.Raw, int) error) (err error) {
+func (s *Store) Distinct(ctx context.Context, at origin.Meta, filter bson.Raw, fields []string,
+	fn func(bson.Raw, int) error) (err error) {
 	defer wrap.Error(&err, "group view %s by %v", at.View, fields)
 	g := generation{s, at}
 	if err := g.wait(ctx); err != nil {
@@ -227,8 +228,8 @@ func (g generation) verify(ctx context.Context) error {
 	return err
 }
 
-// readSettled reads the view's meta and reports whether the generation is settled. It records that for wait. The error
-// is origin.ErrStale if the view is at another generation.
+// readSettled reads the view's meta and reports whether the generation is settled. It records that for wait. The
+// error is origin.ErrStale if the view is at another generation.
 func (g generation) readSettled(ctx context.Context) (settled bool, err error) {
 	d, err := g.store.Read(ctx, g.at.View)
 	if err == nil {
@@ -247,8 +248,9 @@ func (g generation) readSettled(ctx context.Context) (settled bool, err error) {
 	return settled, err
 }
 
-// Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they exist.
-// It does nothing before the view is published: a bulk load cannot be promoted if Index has created the collection.
+// Index implements origin.Indexer. It creates only missing indexes, so that a read-only user suffices once they
+// exist. It does nothing before the view is published: a bulk load cannot be promoted if Index has created the
+// collection.
 func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
@@ -266,7 +268,8 @@ func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error
 	for _, order := range orders { // one by one, because the server may refuse some of them
 		k := sortKeys(order)
 		raw, err := bson.Marshal(k)
-		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
+		if err == nil && !slices.ContainsFunc(specs,
+			func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
 			err = rows.index(ctx, k)
 		}
 		wrap.Error(&err, "index view %s by %v", view, k)

@@ -15,8 +15,8 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// TestSettleReadsNoRowsBack: a publisher does not read the rows that it has staged, unless they are too large to keep,
-// but finds a row that another process has put among them.
+// TestSettleReadsNoRowsBack: a publisher does not read the rows that it has staged, unless they are too large to
+// keep, but finds a row that another process has put among them.
 func TestSettleReadsNoRowsBack(t *testing.T) {
 	server := mongotest.Start(t)
 	for size, readBack := range map[int]int{100_000: 0, 1_500_000: parts - 2} { // bytes of a row, rows
@@ -111,8 +111,8 @@ func TestOvertakenWhileSettling(t *testing.T) {
 	}
 }
 
-// stopAfter holds the reply to the first such command after a commit, which replaces the meta. It closes stopped then,
-// and lets the reply pass when goOn is closed.
+// stopAfter holds the reply to the first such command after a commit, which replaces the meta. It closes stopped
+// then, and lets the reply pass when goOn is closed.
 func stopAfter(t *testing.T, wire *mongotest.Proxy, stop string) (stopped, goOn chan struct{}) {
 	t.Helper()
 	stopped, goOn = make(chan struct{}), make(chan struct{})

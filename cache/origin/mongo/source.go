@@ -29,7 +29,8 @@ func (s *Store) Find(ctx context.Context, name string, q origin.Query) iter.Seq2
 	return s.find(ctx, name, q, nil)
 }
 
-func (s *Store) find(ctx context.Context, name string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (s *Store) find(ctx context.Context, name string, q origin.Query,
+	want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		var filter any = bson.D{}
 		if q.Filter != nil {

@@ -30,9 +30,10 @@ func TestWatchIdle(t *testing.T) {
 		field   string
 		opens   int64
 	}{
-		"changed":            {field: "ns", opens: 1},
-		"renamed":            {field: "to", options: "&readPreference=primary", opens: 1},
-		"a view":             {field: "ns", views: []any{bson.D{{Key: "name", Value: "things"}, {Key: "type", Value: "view"}}}},
+		"changed": {field: "ns", opens: 1},
+		"renamed": {field: "to", options: "&readPreference=primary", opens: 1},
+		"a view": {field: "ns",
+			views: []any{bson.D{{Key: "name", Value: "things"}, {Key: "type", Value: "view"}}}},
 		"from the secondary": {field: "ns", options: "&readPreference=secondaryPreferred"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +52,8 @@ func TestWatchIdle(t *testing.T) {
 				t.Errorf("Watch = %v, changed %q", err, changed)
 			}
 			if replica.streams.Load() != 1 || opened.Load() != tt.opens {
-				t.Errorf("%d streams, reported as open %d times, want 1 and %d", replica.streams.Load(), opened.Load(), tt.opens)
+				t.Errorf("%d streams, reported as open %d times, want 1 and %d", replica.streams.Load(),
+					opened.Load(), tt.opens)
 			}
 		})
 	}
@@ -136,7 +138,8 @@ func (r *replica) reply(command string) bson.D {
 	d := func(key string, value any) bson.D { return bson.D{{Key: key, Value: value}} }
 	cursor := func(batch string, events ...any) bson.D {
 		return append(d("cursor", bson.D{
-			{Key: "id", Value: int64(1)}, {Key: "ns", Value: "db.$cmd.aggregate"}, {Key: batch, Value: append(bson.A{}, events...)},
+			{Key: "id", Value: int64(1)}, {Key: "ns", Value: "db.$cmd.aggregate"},
+			{Key: batch, Value: append(bson.A{}, events...)},
 			{Key: "postBatchResumeToken", Value: d("_data", "82")},
 		}), bson.E{Key: "ok", Value: 1})
 	}
@@ -153,12 +156,15 @@ func (r *replica) reply(command string) bson.D {
 	case "getMore":
 		time.Sleep(20 * time.Millisecond) // a server waits for changes, too
 		if time.Since(*r.opened.Load()) > r.quiet && r.changed.CompareAndSwap(false, true) {
-			return cursor("nextBatch", bson.D{{Key: "_id", Value: d("_data", "83")}, {Key: r.field, Value: d("coll", "things")}})
+			return cursor("nextBatch",
+				bson.D{{Key: "_id", Value: d("_data", "83")}, {Key: r.field, Value: d("coll", "things")}})
 		}
 		return cursor("nextBatch")
 	}
 	return bson.D{
-		{Key: "ismaster", Value: true}, {Key: "helloOk", Value: true}, {Key: "minWireVersion", Value: 0}, {Key: "maxWireVersion", Value: 21},
-		{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48 << 20}, {Key: "maxWriteBatchSize", Value: 1000}, {Key: "ok", Value: 1},
+		{Key: "ismaster", Value: true}, {Key: "helloOk", Value: true}, {Key: "minWireVersion", Value: 0},
+		{Key: "maxWireVersion", Value: 21},
+		{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48 << 20},
+		{Key: "maxWriteBatchSize", Value: 1000}, {Key: "ok", Value: 1},
 	}
 }

@@ -46,9 +46,10 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 }
 
 // RowCount implements origin.Views. The server reads only the index on generations to count rows and tombstones. The
-// count has read concern local, not majority. The numbers of Fingerprint change before a majority has a loss of rows: a
-// majority count could still include the lost rows, and would not be repeated. Rows that a failover may roll back do no
-// harm: readers compare the meta before and after with read concern majority, and settle writes rows only after that.
+// count has read concern local, not majority. The numbers of Fingerprint change before a majority has a loss of rows:
+// a majority count could still include the lost rows, and would not be repeated. Rows that a failover may roll back
+// do no harm: readers compare the meta before and after with read concern majority, and settle writes rows only after
+// that.
 func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
 	defer wrap.Error(&err, "count rows of view %s", view)
 	rows := s.side(view)
@@ -88,7 +89,8 @@ func checkCounts(ctx context.Context, s *Store, rows collection, view string, li
 }
 
 func onlyInfo() *options.FindOptionsBuilder {
-	return options.Find().SetProjection(bson.D{{Key: pathGeneration, Value: 1}, {Key: pathHash, Value: 1}, {Key: pathGone, Value: 1}})
+	return options.Find().SetProjection(bson.D{{Key: pathGeneration, Value: 1}, {Key: pathHash, Value: 1},
+		{Key: pathGone, Value: 1}})
 }
 
 func withoutWords() *options.FindOptionsBuilder {
@@ -105,7 +107,8 @@ func mapKey(id bson.RawValue) string {
 }
 
 // Rows implements origin.Views. It reads at the current meta, then repeatedly what was published meanwhile.
-func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+func (s *Store) Rows(ctx context.Context, view string, since uint64,
+	fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	d, err := s.Read(ctx, view)
 	if err == nil {
@@ -180,9 +183,10 @@ func readSince(
 	return read, nil
 }
 
-// rows yields the rows of a view's collection. For a malformed row it yields errMalformedRow and the row's ID, and goes
-// on.
-func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
+// rows yields the rows of a view's collection. For a malformed row it yields errMalformedRow and the row's ID, and
+// goes on.
+func (c collection) rows(ctx context.Context, filter bson.D,
+	o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range c.documents(ctx, filter, o) {
 			if err != nil {
@@ -224,7 +228,8 @@ func (c collection) newestToken(ctx context.Context) (newest uint64, err error) 
 	return newest, err
 }
 
-// table is a registry.Table in a collection. It replaces a document only if its revision is still the one that it read.
+// table is a registry.Table in a collection. It replaces a document only if its revision is still the one that it
+// read.
 type table[D any, P interface {
 	*D
 	Revise() uint64
@@ -285,8 +290,8 @@ func unchanged(id string, doc bson.Raw, fields ...string) bson.D {
 	return filter
 }
 
-// unrevised returns a filter for the document of a name if it still has the revision of doc. The revision may have any
-// type, so that a damaged document can be replaced. If doc is nil, the filter is for an upsert.
+// unrevised returns a filter for the document of a name if it still has the revision of doc. The revision may have
+// any type, so that a damaged document can be replaced. If doc is nil, the filter is for an upsert.
 func unrevised(name string, doc bson.Raw) bson.D {
 	if doc == nil {
 		return append(is(name), bson.E{Key: "rev", Value: 0})
@@ -318,10 +323,10 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	return metas, err
 }
 
-// Fingerprint implements origin.Views by one command, which reads no documents. A server keeps the number of documents
-// and their bytes with each collection, and changes both with every write. After a crash they may lack the writes since
-// the last checkpoint (MongoDB: dbStats), but still change with every write. If the views database also has the
-// institute's records, the text for all views also changes with them, and in any case with kept answers.
+// Fingerprint implements origin.Views by one command, which reads no documents. A server keeps the number of
+// documents and their bytes with each collection, and changes both with every write. After a crash they may lack the
+// writes since the last checkpoint (MongoDB: dbStats), but still change with every write. If the views database also
+// has the institute's records, the text for all views also changes with them, and in any case with kept answers.
 func (s *Store) Fingerprint(ctx context.Context, view string) (_ string, err error) {
 	defer wrap.Error(&err, "fingerprint of view %q", view)
 	command, fields := bson.D{{Key: "dbStats", Value: 1}}, []string{"collections", "objects", "dataSize"}

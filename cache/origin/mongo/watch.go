@@ -15,9 +15,10 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// Watch implements origin.Watcher by a change stream. It returns when the stream breaks for good. The next call reports
-// every collection as changed, because it does not know the changes in between.
-func (s *Store) Watch(ctx context.Context, collections []string, opened func(), changed func(collection string)) (err error) {
+// Watch implements origin.Watcher by a change stream. It returns when the stream breaks for good. The next call
+// reports every collection as changed, because it does not know the changes in between.
+func (s *Store) Watch(ctx context.Context, collections []string, opened func(),
+	changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
 	stream, err := s.stream(ctx, collections)
 	if err != nil {
@@ -52,8 +53,8 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(), 
 	return err
 }
 
-// patient is a change stream whose Next returns false without an error when there were no changes for a while. That of
-// a ChangeStream fails if there are none within the time for one request.
+// patient is a change stream whose Next returns false without an error when there were no changes for a while. That
+// of a ChangeStream fails if there are none within the time for one request.
 type patient struct{ *driver.ChangeStream }
 
 // Next is TryNext.
@@ -64,15 +65,17 @@ func (s *Store) stream(ctx context.Context, collections []string) (*driver.Chang
 		return s.source.Watch(ctx, driver.Pipeline{
 			{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
 				bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}},
-				bson.D{{Key: "to.coll", Value: bson.D{{Key: "$in", Value: collections}}}}, // a collection was renamed to one of them
+				// a collection was renamed to one of them
+				bson.D{{Key: "to.coll", Value: bson.D{{Key: "$in", Value: collections}}}},
 			}}}}},
-			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}, {Key: "to", Value: 1}}}}, // the documents themselves are not needed
+			// the documents themselves are not needed
+			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}, {Key: "to", Value: 1}}}},
 		})
 	})
 }
 
-// complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are those
-// of other collections, and reads, which come from the primary, are not older than the stream's reports.
+// complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are
+// those of other collections, and reads, which come from the primary, are not older than the stream's reports.
 func (s *Store) complete(ctx context.Context, collections []string) bool {
 	others := bson.D{
 		{Key: "name", Value: bson.D{{Key: "$in", Value: collections}}},

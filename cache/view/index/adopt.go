@@ -68,8 +68,8 @@ func (t *Table) Derived() iter.Seq[bson.Raw] {
 	}
 }
 
-// Adopt adds to a table that Load made the values that Derived yielded for a table with the same rows. It keeps pointing
-// into the documents.
+// Adopt adds to a table that Load made the values that Derived yielded for a table with the same rows. It keeps
+// pointing into the documents.
 func (t *Table) Adopt(docs []bson.Raw) (err error) {
 	keys, values := make([]derivedKey, len(docs)), make([]derived, len(docs))
 	defer func() {
@@ -95,7 +95,8 @@ func unpack(doc bson.Raw, rows int) (derivedKey, derived) {
 		_, content, _ := part.BinaryOK() // nothing is written as null
 		p = append(p, content)
 	}
-	key := derivedKey{kind: derivedKind(raw.Get(doc, "kind").AsInt64()), path: raw.StringField(doc, "path"), arg: raw.StringField(doc, "arg")}
+	key := derivedKey{kind: derivedKind(raw.Get(doc, "kind").AsInt64()), path: raw.StringField(doc, "path"),
+		arg: raw.StringField(doc, "arg")}
 	switch key.kind {
 	case kindIndex:
 		x := &pathIndex{rows: raw.Numbers[uint32](p[4])}
@@ -165,7 +166,8 @@ func (t *Table) positions() []uint32 {
 	return to
 }
 
-// joined returns a derived value of all live rows in parts. A nil to means that the first segment has just these rows.
+// joined returns a derived value of all live rows in parts. A nil to means that the first segment has just these
+// rows.
 func (t *Table) joined(key derivedKey, to []uint32) [][]byte {
 	path := raw.PathOf(key.path)
 	switch key.kind {
@@ -175,13 +177,15 @@ func (t *Table) joined(key derivedKey, to []uint32) [][]byte {
 		for i := range x.values {
 			ends[i] = x.values[i].to
 		}
-		return append(packValues(x.values, func(d distinct) raw.Value { return d.Value }), raw.Bytes(ends), raw.Bytes(x.rows))
+		return append(packValues(x.values, func(d distinct) raw.Value { return d.Value }), raw.Bytes(ends),
+			raw.Bytes(x.rows))
 	case kindTexts, kindFoldedTexts:
 		x := t.joinedIndex(path, to).join(key.kind == kindFoldedTexts)
 		return [][]byte{[]byte(x.joined), raw.Bytes(x.starts)}
 	case kindColumn:
 		c := t.joinedColumn(key, to)
-		return append(packValues(c.values, func(v bson.RawValue) raw.Value { return raw.Value{Raw: v} }), raw.Bytes(c.starts), raw.Bytes(c.cells))
+		return append(packValues(c.values, func(v bson.RawValue) raw.Value { return raw.Value{Raw: v} }),
+			raw.Bytes(c.starts), raw.Bytes(c.cells))
 	case kindOrder:
 		rows := make([]uint32, 0, t.count)
 		all := Subset{table: t, rows: t.live, count: t.count, order: orderNamed(key.path)}

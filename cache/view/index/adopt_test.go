@@ -15,8 +15,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestAdopted: a table that adopts what another has derived has the same values and gives the same answers, also after
-// further changes, deletions and folds.
+// TestAdopted: a table that adopts what another has derived has the same values and gives the same answers, also
+// after further changes, deletions and folds.
 func TestAdopted(t *testing.T) {
 	for seed, n := range []int{50, index.SortAlone + 200} {
 		gen, m := filtertest.New(uint64(seed)), &model{t, rand.New(rand.NewPCG(uint64(seed), 2)), nil}
@@ -30,7 +30,8 @@ func TestAdopted(t *testing.T) {
 		doc := func(id int) bson.D {
 			d := numbered(t, gen.Doc(), id)
 			d = slices.DeleteFunc(d, func(e bson.E) bool { return strings.Contains("title year v", e.Key) })
-			return append(d, bson.E{Key: "title", Value: m.words()}, bson.E{Key: "year", Value: int32(id % 9)}, bson.E{Key: "v", Value: m.value()})
+			return append(d, bson.E{Key: "title", Value: m.words()}, bson.E{Key: "year", Value: int32(id % 9)},
+				bson.E{Key: "v", Value: m.value()})
 		}
 		var rows []bson.Raw
 		for id := range n {
@@ -114,7 +115,8 @@ func answers(t *testing.T, table *index.Table, filters []*filter.Filter) (all []
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, order := range []raw.Sort{orderOf(t, "title", false), append(orderOf(t, "v", true), orderOf(t, "year", false)...)} {
+	for _, order := range []raw.Sort{orderOf(t, "title", false),
+		append(orderOf(t, "v", true), orderOf(t, "year", false)...)} {
 		add(order, every.By(order), nil)
 	}
 	for _, term := range []string{"m", "moth", "muller", "h2", "日"} {

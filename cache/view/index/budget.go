@@ -42,22 +42,24 @@ type derivedOf struct {
 	bytes int64          // bytes of the value, its key and its entry in the budget; 0 until it is built
 }
 
-// Budget keeps the values derived from the segments of all views, and bounds their memory: above the limit it drops the
-// least recently used, which are built again on their next use. A running request keeps the values that it uses.
+// Budget keeps the values derived from the segments of all views, and bounds their memory: above the limit it drops
+// the least recently used, which are built again on their next use. A running request keeps the values that it uses.
 type Budget struct {
 	bulkLimit int64 // limit of bulky fragments, which are never dropped to make room for others
 
-	mu      sync.Mutex // guards the rest
-	limit   int64
-	bulk    int64                        // bytes of bulky fragments kept
-	sorting map[derivedKey]chan struct{} // orders that are being built; each channel is closed when its order is built
+	mu    sync.Mutex // guards the rest
+	limit int64
+	bulk  int64 // bytes of bulky fragments kept
+	// orders that are being built; each channel is closed when its order is built
+	sorting map[derivedKey]chan struct{}
 	used    int64
 	values  *lru.Cache[derivedKey, derivedOf]
 }
 
 // NewBudget returns a budget with a limit in bytes, and another limit for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, values: lru.New[derivedKey, derivedOf](0)}
+	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{},
+		values: lru.New[derivedKey, derivedOf](0)}
 }
 
 // Resize changes the limit in bytes. If it is less than before, values are dropped as others are added.
@@ -67,7 +69,8 @@ func (b *Budget) Resize(limit int64) {
 	b.limit = limit
 }
 
-// valuesLocked returns the cache that has the values derived from a segment: that of all, or its own once it is replaced.
+// valuesLocked returns the cache that has the values derived from a segment: that of all, or its own once it is
+// replaced.
 func (b *Budget) valuesLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
 	if seg.ownValues != nil {
 		return seg.ownValues
@@ -75,8 +78,8 @@ func (b *Budget) valuesLocked(seg *segment) *lru.Cache[derivedKey, derivedOf] {
 	return b.values
 }
 
-// keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read a list of everything as a
-// whole, again and again, so keeping a part of it would save little.
+// keepBulk reports whether a segment may keep so many bytes of bulky fragments. Clients read a list of everything as
+// a whole, again and again, so keeping a part of it would save little.
 func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +118,8 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 func (b *Budget) count(d *derivedOf, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.bytes > 0 || b.values.Peek(d.key) != d { // another caller has counted it, or it was dropped or its segment replaced
+	if d.bytes > 0 || b.values.Peek(d.key) != d {
+		// another caller has counted it, or it was dropped or its segment replaced
 		return
 	}
 	d.bytes = bytes + int64(len(d.key.path)+len(d.key.arg)) + 256

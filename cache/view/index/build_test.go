@@ -94,13 +94,14 @@ func TestPrepareInTurn(t *testing.T) {
 	var left atomic.Bool
 	leaving, leave := context.WithCancel(t.Context())
 	defer leave()
-	def := index.Definition{Name: "things", Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
-		id := row.Lookup("_id").Int32()
-		if id == n/2 && !left.Swap(true) {
-			leave()
-		}
-		return append(strconv.AppendInt(dst, int64(id), 10), ' ')
-	}}}}
+	def := index.Definition{Name: "things",
+		Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
+			id := row.Lookup("_id").Int32()
+			if id == n/2 && !left.Swap(true) {
+				leave()
+			}
+			return append(strconv.AppendInt(dst, int64(id), 10), ' ')
+		}}}}
 	rows := make([]bson.Raw, n)
 	for i := range rows {
 		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
@@ -119,7 +120,8 @@ func TestPrepareInTurn(t *testing.T) {
 				return
 			}
 			defer turn.End()
-			if fits, err := snap.Prepare(ctx, "text"); err != nil && (i != 0 || !errors.Is(err, context.Canceled)) || err == nil && !fits {
+			if fits, err := snap.Prepare(ctx, "text"); err != nil && (i != 0 || !errors.Is(err, context.Canceled)) ||
+				err == nil && !fits {
 				t.Errorf("caller %d: they fit: %v, error %v", i, fits, err)
 			}
 		})
@@ -147,10 +149,11 @@ func TestPrepareInTurn(t *testing.T) {
 func TestPrepareSome(t *testing.T) {
 	const n = 5000
 	var encoded atomic.Int64
-	def := index.Definition{Name: "things", Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
-		encoded.Add(1)
-		return strconv.AppendInt(dst, int64(row.Lookup("_id").Int32()), 10)
-	}}}}
+	def := index.Definition{Name: "things",
+		Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
+			encoded.Add(1)
+			return strconv.AppendInt(dst, int64(row.Lookup("_id").Int32()), 10)
+		}}}}
 	rows := make([]bson.Raw, n)
 	for i := range rows {
 		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
@@ -207,7 +210,8 @@ func TestFragmentsOnDemand(t *testing.T) {
 		before := encoded.Load()
 		for slot := 0; slot < n; slot += step {
 			want := strconv.Itoa(slot)
-			if id, text := string(table.Fragment(index.Slot(slot), "id")), string(table.Fragment(index.Slot(slot), "text")); id != want || text != "#"+want {
+			if id, text := string(table.Fragment(index.Slot(slot), "id")), string(
+				table.Fragment(index.Slot(slot), "text")); id != want || text != "#"+want {
 				t.Fatalf("row %d has %s and %s", slot, id, text)
 			}
 		}
@@ -224,10 +228,11 @@ func TestFragmentsOnDemand(t *testing.T) {
 	}
 }
 
-// TestReplacedRowsAreFreed: a request that still reads a table derives values from it after the table was replaced, and
-// finds them again, but then nothing keeps the replaced rows in memory.
+// TestReplacedRowsAreFreed: a request that still reads a table derives values from it after the table was replaced,
+// and finds them again, but then nothing keeps the replaced rows in memory.
 func TestReplacedRowsAreFreed(t *testing.T) {
-	old, next := mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}}), mustRaw(bson.D{{Key: "_id", Value: "b"}})
+	old, next := mustRaw(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}}), mustRaw(
+		bson.D{{Key: "_id", Value: "b"}})
 	replaced := weak.Make(&old[0])
 	b := builder(t, nil)
 	before := b.Load([]bson.Raw{old})

@@ -43,7 +43,8 @@ type Builder struct {
 	slots map[string]Slot // live rows of last by id; nil until Prepare
 }
 
-// NewBuilder returns a builder for a view. If foreign is nil, its tables refuse filters that memory does not evaluate.
+// NewBuilder returns a builder for a view. If foreign is nil, its tables refuse filters that memory does not
+// evaluate.
 func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 	def.places = places(def.Fragments)
 	return &Builder{def: &def, foreign: foreign, budget: b, none: &Table{def: &def}}
@@ -110,7 +111,8 @@ func (b *Builder) Row(doc bson.Raw) Row { return Row{Table: b.none, doc: &doc} }
 
 // tableOf returns a table of segments. The caller sets live, count and order.
 func (b *Builder) tableOf(segments []*segment) *Table {
-	s := &Table{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
+	s := &Table{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments,
+		bases: make([]Slot, len(segments))}
 	for i, seg := range segments {
 		s.bases[i] = Slot(s.size)
 		s.size += len(seg.rows)
@@ -122,7 +124,8 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 }
 
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
-	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows, frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest(), workers: runtime.GOMAXPROCS(0)}
+	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows,
+		frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest(), workers: runtime.GOMAXPROCS(0)}
 }
 
 // compact makes a table with one segment from rows in any order.

@@ -27,10 +27,11 @@ func (c *column) Memory() int64 {
 }
 
 // column returns the segment's column of a field's values after unwinding an array; an empty unwind means no array.
-// Unlike a path index it follows MongoDB's aggregation: a path through an array is the array of the values found there,
-// a row counts once for each element that unwinding makes a row of, and a missing field groups as null.
+// Unlike a path index it follows MongoDB's aggregation: a path through an array is the array of the values found
+// there, a row counts once for each element that unwinding makes a row of, and a missing field groups as null.
 func (s *segment) column(field, unwind string) *column {
-	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
+	if path, err := raw.ParsePath(field); err == nil &&
+		!s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
 		field = s.existing(path, true).String()
 	}
 	return derive(s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {

@@ -25,8 +25,8 @@ type evaluation struct {
 	step         *Step  // of the node that is evaluated, if there is a trace
 }
 
-// eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for an
-// expression that ran out of time.
+// eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for
+// an expression that ran out of time.
 func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
 	var backtracking *pcre.Budget
 	if f.Backtracks() {
@@ -103,7 +103,8 @@ func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet
 	return set, nil
 }
 
-// all intersects the sets of the nodes, cheap ones first, so that confirming sees few rows. An empty set ends the work.
+// all intersects the sets of the nodes, cheap ones first, so that confirming sees few rows. An empty set ends the
+// work.
 func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
 	for _, n := range nodes {
@@ -136,8 +137,8 @@ func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset
 	return set, nil
 }
 
-// elem narrows $elemMatch by the indexes of the values that one element must have, and confirms the remaining rows: the
-// sets only say that some element has each of the values, not that the same element has all.
+// elem narrows $elemMatch by the indexes of the values that one element must have, and confirms the remaining rows:
+// the sets only say that some element has each of the values, not that the same element has all.
 func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	candidates, err := e.all(ctx, filter.Necessary(elem), within)
 	if err != nil {
@@ -191,7 +192,8 @@ func (f Foreign) Leaf(ctx context.Context, view string, n *filter.ForeignNode) (
 	for id, err := range f(ctx, view, n.Doc) {
 		var refused *rules.Error
 		if errors.As(err, &refused) && errors.Is(refused, rules.ErrWrongCall) {
-			err = rules.Wrongf(n.Refusal.Param, n.Refusal.Where, "%s, and the database refuses it: %s", n.Refusal.Reason, refused.Reason)
+			err = rules.Wrongf(n.Refusal.Param, n.Refusal.Where, "%s, and the database refuses it: %s",
+				n.Refusal.Reason, refused.Reason)
 		}
 		if err != nil {
 			return nil, err

@@ -11,9 +11,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Facet counts the selected rows by the values at a path, in MongoDB's order. It opens arrays as matching does, counts
-// a row once for each of its values, and treats numbers that are equal as one value, whatever their type. It does not
-// count rows with nothing, null or an empty array at the path.
+// Facet counts the selected rows by the values at a path, in MongoDB's order. It opens arrays as matching does,
+// counts a row once for each of its values, and treats numbers that are equal as one value, whatever their type. It
+// does not count rows with nothing, null or an empty array at the path.
 func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
@@ -34,13 +34,15 @@ func (s *Subset) Facet(ctx context.Context, path string) (all []Group, err error
 	return all, nil
 }
 
-// facet returns the segment's column of the values that a facet counts at a path, which x indexes. Counting a few rows
-// by the column takes less time than finding them among the rows of all values.
+// facet returns the segment's column of the values that a facet counts at a path, which x indexes. Counting a few
+// rows by the column takes less time than finding them among the rows of all values.
 func (s *segment) facet(path raw.Path, x *pathIndex) *column {
-	return derive(s, derivedKey{kind: kindFacet, path: path.String()}, func() *column { return x.column(len(s.rows)) })
+	return derive(s, derivedKey{kind: kindFacet, path: path.String()},
+		func() *column { return x.column(len(s.rows)) })
 }
 
-// column inverts the index: the values that a facet counts, sorted and without duplicates, and for each row its values.
+// column inverts the index: the values that a facet counts, sorted and without duplicates, and for each row its
+// values.
 func (x *pathIndex) column(rows int) *column {
 	c := &column{starts: make([]uint32, rows+1)}
 	found, dense := make([]posting, 0, len(x.rows)), true
@@ -78,8 +80,8 @@ func (x *pathIndex) column(rows int) *column {
 }
 
 // Facet says how to count rows: by the values at a path, or by the combinations of values at several paths. Then a
-// Group's Value is an array with a value for each path, and rows with nothing at a path have null there. Without paths,
-// one group has the number of rows.
+// Group's Value is an array with a value for each path, and rows with nothing at a path have null there. Without
+// paths, one group has the number of rows.
 type Facet struct {
 	Paths []string
 	Rest  bool           // count by combinations for a single path, too
@@ -107,8 +109,8 @@ type docsFacet struct {
 	over   bool     // there are more combinations than mostCombined; they are not counted
 }
 
-// FacetsDocs is Subset.Facet, for several facets at once, and for rows that are not in memory. A facet of combinations
-// is nil if there are too many.
+// FacetsDocs is Subset.Facet, for several facets at once, and for rows that are not in memory. A facet of
+// combinations is nil if there are too many.
 func FacetsDocs(ctx context.Context, docs Docs, asked []Facet) ([][]Group, error) {
 	facets := make([]docsFacet, len(asked))
 	for i, f := range asked {

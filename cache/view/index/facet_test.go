@@ -28,7 +28,8 @@ func TestFacetOfFewValues(t *testing.T) {
 	b := index.NewBuilder(index.Definition{Name: "things"}, index.NewBudget(64<<20, 0), nil)
 	check := func(snap *index.Table) {
 		t.Helper()
-		for _, json := range []string{`{}`, `{"_id":{"$lt":5500}}`, `{"_id":{"$gte":5990}}`, `{"kind":"kind 1"}`, `{"kind":"none"}`} {
+		for _, json := range []string{`{}`, `{"_id":{"$lt":5500}}`, `{"_id":{"$gte":5990}}`, `{"kind":"kind 1"}`,
+			`{"kind":"none"}`} {
 			f, err := filter.Parse([]byte(json), filter.Options{})
 			if err != nil {
 				t.Fatal(err)

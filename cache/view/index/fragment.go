@@ -16,7 +16,8 @@ type Fragment struct {
 	// Parts, if set, make up the fragment, one after the other, and Encode is nil. A part with a name is a fragment,
 	// too, and takes no memory of its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments, about as large as their rows, are encoded by Table.Prepare if there is room. They have no parts.
+	// Bulky fragments, about as large as their rows, are encoded by Table.Prepare if there is room. They have no
+	// parts.
 	Bulky bool
 }
 
@@ -50,16 +51,16 @@ func places(fragments []Fragment) map[string]place {
 // few enough that blocks do not burden the allocator.
 const blockRows = 128
 
-// fragments holds one fragment for each row of a segment, in blocks of a fixed number of rows. In a block they lie one
-// after the other, so that those of consecutive rows are one piece of memory.
+// fragments holds one fragment for each row of a segment, in blocks of a fixed number of rows. In a block they lie
+// one after the other, so that those of consecutive rows are one piece of memory.
 type fragments struct {
 	once   sync.Once
 	parts  int
 	blocks [][]byte
 	ends   []uint32 // ends[i*parts+p] is the end of part p of row i in its block
 	groups []group  // nil if they are bulky
-	// used reports whether a group is encoded, because many fragments were read or they are warmed. Other goroutines may
-	// read it before once is done.
+	// used reports whether a group is encoded, because many fragments were read or they are warmed. Other goroutines
+	// may read it before once is done.
 	used atomic.Bool
 
 	filling *filling // of bulky fragments; nil if there is no room for them
@@ -76,7 +77,8 @@ type group struct {
 	missed atomic.Int32 // fragments that were encoded for one caller only
 }
 
-// mostMissed is how many fragments of a group are encoded for one caller only, because a page has few rows of many groups.
+// mostMissed is how many fragments of a group are encoded for one caller only, because a page has few rows of many
+// groups.
 const mostMissed = groupBlocks * blockRows / 16
 
 // has reports whether a block is encoded.

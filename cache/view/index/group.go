@@ -21,8 +21,8 @@ type Group struct {
 }
 
 // Group counts the selected rows by a field's value, as MongoDB's $group with {$sum: 1} does, after unwinding a
-// top-level array if unwind names one. Equal numbers are one group whatever their type; a missing field groups as null.
-// Groups come by count descending, ties by value.
+// top-level array if unwind names one. Equal numbers are one group whatever their type; a missing field groups as
+// null. Groups come by count descending, ties by value.
 func (s *Subset) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.table.segments {
@@ -71,7 +71,8 @@ func (s *Subset) tally(ctx context.Context, groups []Group, i int, col *column, 
 func (s *Subset) countRows(ctx context.Context, col *column, base Slot, counts []int, first []Slot) error {
 	end, turn := base+Slot(len(col.starts)-1), fair.TurnOf(ctx)
 	var some [256]uint
-	for next, slots := s.rows.NextSetMany(uint(base), some[:]); len(slots) > 0; next, slots = s.rows.NextSetMany(next+1, some[:]) {
+	for next, slots := s.rows.NextSetMany(uint(base),
+		some[:]); len(slots) > 0; next, slots = s.rows.NextSetMany(next+1, some[:]) {
 		if err := turn.Check(ctx); err != nil {
 			return err
 		}

@@ -15,8 +15,10 @@ func TestGroup(t *testing.T) {
 	author := func(user any) bson.D { return bson.D{{Key: "user", Value: user}} }
 	doc := func(id string, fields ...bson.E) bson.D { return append(bson.D{{Key: "_id", Value: id}}, fields...) }
 	snap := load(t, []bson.D{
-		doc("a", bson.E{Key: "n", Value: int32(1)}, bson.E{Key: "authors", Value: bson.A{author("ada"), author("bob"), author(nil)}}),
-		doc("b", bson.E{Key: "n", Value: 1.0}, bson.E{Key: "authors", Value: bson.A{author("ada"), bson.D{}, author("ada")}}),
+		doc("a", bson.E{Key: "n", Value: int32(1)},
+			bson.E{Key: "authors", Value: bson.A{author("ada"), author("bob"), author(nil)}}),
+		doc("b", bson.E{Key: "n", Value: 1.0},
+			bson.E{Key: "authors", Value: bson.A{author("ada"), bson.D{}, author("ada")}}),
 		doc("c", bson.E{Key: "n", Value: "1"}, bson.E{Key: "authors", Value: bson.A{}}),
 		doc("d", bson.E{Key: "n", Value: nil}, bson.E{Key: "authors", Value: nil}),
 		doc("e", bson.E{Key: "tags", Value: bson.A{"x", "y"}}, bson.E{Key: "authors", Value: author("cyd")}),
@@ -32,7 +34,8 @@ func TestGroup(t *testing.T) {
 		{"a path through an array is an array", `{"_id":"a"}`, "authors.user", "", []string{"[ada bob null]×1"}},
 		{"unwound: once per element, missing as null, no array as itself", `{}`, "authors.user", "authors",
 			[]string{`"ada"×3`, "null×2", `"bob"×1`, `"cyd"×1`}},
-		{"unwound by another field: rows repeat", `{"_id":{"$in":["a","b"]}}`, "_id", "authors", []string{`"a"×3`, `"b"×3`}},
+		{"unwound by another field: rows repeat", `{"_id":{"$in":["a","b"]}}`, "_id", "authors",
+			[]string{`"a"×3`, `"b"×3`}},
 		{"nothing selected", `{"_id":"zzz"}`, "n", "", nil},
 	}
 	for _, tt := range tests {

@@ -231,9 +231,9 @@ func truth(b bool) int {
 	return 0
 }
 
-// numbering numbers distinct values in the order in which it first sees them. Two values are the same if they have the
-// same type and bytes, and both or neither are elements of arrays. It copies no values: it finds numbers by hash, and
-// compares values with equal hashes.
+// numbering numbers distinct values in the order in which it first sees them. Two values are the same if they have
+// the same type and bytes, and both or neither are elements of arrays. It copies no values: it finds numbers by hash,
+// and compares values with equal hashes.
 type numbering struct {
 	seed   maphash.Seed
 	heads  map[uint64]uint32 // by hash: the newest value with it, plus one
@@ -261,5 +261,6 @@ func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 }
 
 func same(a, b *raw.Value) bool {
-	return a.Raw.Type == b.Raw.Type && a.Elem == b.Elem && a.Missing == b.Missing && bytes.Equal(a.Raw.Value, b.Raw.Value)
+	return a.Raw.Type == b.Raw.Type && a.Elem == b.Elem && a.Missing == b.Missing &&
+		bytes.Equal(a.Raw.Value, b.Raw.Value)
 }

@@ -40,7 +40,9 @@ func TestGroups(t *testing.T) {
 				}
 				g.n++
 			}
-			value, join := func(c counted) bson.RawValue { return c.value }, func(into, from *counted) { into.n += from.n }
+			value, join := func(c counted) bson.RawValue { return c.value }, func(into, from *counted) {
+				into.n += from.n
+			}
 			all, err := index.JoinEqual(t.Context(), groups.All, value, join)
 			if err != nil {
 				t.Fatal(err)

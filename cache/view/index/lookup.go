@@ -17,7 +17,8 @@ import (
 // checkEvery is the most values or rows tested between two checks of the turn: an expression may take long for each.
 const checkEvery = 16
 
-// query is one lookup in an index. It adds to the set the slots (base + row) of rows with a value that passes the test.
+// query is one lookup in an index. It adds to the set the slots (base + row) of rows with a value that passes the
+// test.
 type query struct {
 	seg   *segment
 	path  raw.Path
@@ -58,8 +59,8 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	return q.decide(ctx, test, stretch{0, len(q.index.values)})
 }
 
-// decide tests each value of a stretch. A nil test is true for all values: it saves reading them from their rows, which
-// are scattered in memory and take the most time.
+// decide tests each value of a stretch. A nil test is true for all values: it saves reading them from their rows,
+// which are scattered in memory and take the most time.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	n := s.to - s.from
 	if test != nil && n >= worthSharing {
@@ -98,9 +99,9 @@ func (q *query) add(value int) {
 	}
 }
 
-// stretch returns the range of values for which a comparison can be true. The range may include values of other types,
-// which the test rejects. It is not narrowed for operands that compare across types (null also means missing and
-// undefined; MinKey and MaxKey compare with all types), except for null, whose matches sort to the front.
+// stretch returns the range of values for which a comparison can be true. The range may include values of other
+// types, which the test rejects. It is not narrowed for operands that compare across types (null also means missing
+// and undefined; MinKey and MaxKey compare with all types), except for null, whose matches sort to the front.
 func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
@@ -155,7 +156,9 @@ func (s *segment) names(path raw.Path) *names {
 				n.bytes += int64(len(name)) + 48
 			}
 		}
-		array := func(elements int, nested bool) { n.longest, n.nested = max(n.longest, elements), n.nested || nested }
+		array := func(elements int, nested bool) {
+			n.longest, n.nested = max(n.longest, elements), n.nested || nested
+		}
 		for _, row := range s.rows {
 			raw.Below(row, path, field, array)
 			s.rest()
@@ -202,8 +205,8 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 	return s.pathIndex(path, fair.Workers(ctx)), nil
 }
 
-// mayDerive waits for the turn that a request needs to derive a value from all rows, unless it is built. While another
-// caller derives it, the request waits without its turn.
+// mayDerive waits for the turn that a request needs to derive a value from all rows, unless it is built. While
+// another caller derives it, the request waits without its turn.
 func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	if len(s.rows) < 2*indexPart {
 		return nil

@@ -67,9 +67,9 @@ func (r *ranking) compare(a, b int32) int {
 // sort sorts rows that are equal in all fields before the given one. Rows outside of the range from first up to last
 // may end up in any order.
 //
-// Most orders begin with numbers (a year, a month), and stores return rows by _id, which breaks ties. So sort applies a
-// stable sort by one number after the other, and compares row by row only the stretches of equal numbers that are not
-// in order.
+// Most orders begin with numbers (a year, a month), and stores return rows by _id, which breaks ties. So sort applies
+// a stable sort by one number after the other, and compares row by row only the stretches of equal numbers that are
+// not in order.
 func (r *ranking) sort(at []int32, field, first, last int) {
 	lead, ok := r.leads(at, field)
 	if !ok {
@@ -95,13 +95,16 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 	}
 }
 
-// inTurn returns the positions of all rows in the order: in the context's turn, several processors sort parts of them.
+// inTurn returns the positions of all rows in the order: in the context's turn, several processors sort parts of
+// them.
 func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
 	return r.at, fair.SortParts(ctx, r.at, func(part []int32) { r.sort(part, 0, 0, len(part)) }, r.compare)
 }
 
 func (r *ranking) equal(at []int32, field int) bool {
-	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0 })
+	return !slices.ContainsFunc(at[1:], func(row int32) bool {
+		return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0
+	})
 }
 
 // leading is a row with a number for a field of the order. Different numbers determine the order of their rows.

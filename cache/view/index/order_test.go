@@ -22,9 +22,12 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := []any{
-		nil, "", "2020", true, bson.MinKey{}, bson.MaxKey{}, bson.A{}, bson.A{int32(3), "x"}, bson.D{}, bson.Undefined{},
-		int32(0), int32(2020), int32(-7), int64(2020), int64(big), int64(big + 1), int64(-big - 1), int64(math.MaxInt64), int64(math.MinInt64),
-		0.0, math.Copysign(0, -1), 2020.0, 2020.5, float64(big), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64,
+		nil, "", "2020", true, bson.MinKey{}, bson.MaxKey{}, bson.A{}, bson.A{int32(3), "x"}, bson.D{},
+		bson.Undefined{},
+		int32(0), int32(2020), int32(-7), int64(2020), int64(big), int64(big + 1), int64(-big - 1),
+		int64(math.MaxInt64), int64(math.MinInt64),
+		0.0, math.Copysign(0, -1), 2020.0, 2020.5, float64(big), math.NaN(), math.Inf(1), math.Inf(-1),
+		math.MaxFloat64, math.SmallestNonzeroFloat64,
 	}
 	for _, pool := range [][]any{values, append(values, half)} {
 		for _, descending := range []bool{false, true} {
@@ -68,7 +71,8 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 func TestPagesOfAnOrder(t *testing.T) {
 	docs := make([]bson.D, 300)
 	for i, id := range rand.Perm(len(docs)) {
-		docs[i] = bson.D{{Key: "_id", Value: int32(id)}, {Key: "n", Value: rand.Int32N(4)}, {Key: "m", Value: int64(rand.IntN(6))}}
+		docs[i] = bson.D{{Key: "_id", Value: int32(id)}, {Key: "n", Value: rand.Int32N(4)},
+			{Key: "m", Value: int64(rand.IntN(6))}}
 	}
 	docs[7][1].Value = "no number"
 	selected, err := load(t, docs, nil).Select(t.Context(), filter.All())
@@ -81,7 +85,8 @@ func TestPagesOfAnOrder(t *testing.T) {
 		}
 		return all
 	}
-	for _, order := range []raw.Sort{orderOf(t, "n", true), append(orderOf(t, "n", false), orderOf(t, "m", true)...)} {
+	for _, order := range []raw.Sort{orderOf(t, "n", true),
+		append(orderOf(t, "n", false), orderOf(t, "m", true)...)} {
 		all := ids(order, 0, 0)
 		for offset := 0; offset < len(all)+10; offset += rand.IntN(12) {
 			limit := 1 + rand.IntN(90)

@@ -51,7 +51,9 @@ func TestSnapshotAgreesOnExpressions(t *testing.T) {
 			case 2:
 				f = bson.D{{Key: "$or", Value: bson.A{inner, gen.Expression(), other}}}
 			case 3:
-				f = bson.D{{Key: "$nor", Value: bson.A{inner, bson.D{{Key: "$and", Value: bson.A{gen.Expression(), other}}}}}}
+				f = bson.D{
+					{Key: "$nor",
+						Value: bson.A{inner, bson.D{{Key: "$and", Value: bson.A{gen.Expression(), other}}}}}}
 			}
 			all++
 			if compareWithMatcher(t, snap, mustRaw(f)) > 0 {
@@ -180,10 +182,11 @@ func compareWithMatcher(t *testing.T, snap *index.Table, spelled bson.Raw) (rows
 func TestTextComparisons(t *testing.T) {
 	texts := []any{"", "a", "ab", "b", "é", "a\x00", "ab"}
 	others := map[string][]any{
-		"texts only":  nil,
-		"other types": {nil, int32(1), bson.D{{Key: "a", Value: "b"}}, true, bson.JavaScript("ab"), bson.MinKey{}, bson.MaxKey{}, bson.Undefined{}, bson.Regex{Pattern: "a"}},
-		"arrays":      {bson.A{"a", "c"}, bson.A{}, bson.A{"b", int32(1), bson.A{"ab"}}},
-		"symbols":     {bson.Symbol("aa"), bson.Symbol("ab"), bson.Symbol("")},
+		"texts only": nil,
+		"other types": {nil, int32(1), bson.D{{Key: "a", Value: "b"}}, true, bson.JavaScript("ab"), bson.MinKey{},
+			bson.MaxKey{}, bson.Undefined{}, bson.Regex{Pattern: "a"}},
+		"arrays":  {bson.A{"a", "c"}, bson.A{}, bson.A{"b", int32(1), bson.A{"ab"}}},
+		"symbols": {bson.Symbol("aa"), bson.Symbol("ab"), bson.Symbol("")},
 	}
 	for name, more := range others {
 		t.Run(name, func(t *testing.T) {

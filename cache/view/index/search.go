@@ -17,8 +17,8 @@ import (
 
 var wordsKey = derivedKey{kind: kindWords}
 
-// words returns the index of the segment's words. Searches need it whole, and it takes longest to build: it is built on
-// all processors, but always rests.
+// words returns the index of the segment's words. Searches need it whole, and it takes longest to build: it is built
+// on all processors, but always rests.
 func (s *segment) words() *words.Index {
 	return derive(s, wordsKey, func() *words.Index {
 		return words.Build(len(s.rows), s.workers, func(row int, add func(text string, title bool)) {
@@ -39,8 +39,8 @@ func (d *Definition) Searchable() error {
 	return nil
 }
 
-// Search returns the rows that have all terms. fold.Terms makes the terms; the last one stands for all words that begin
-// with it. An empty term matches all rows. The view's Definition must have Words.
+// Search returns the rows that have all terms. fold.Terms makes the terms; the last one stands for all words that
+// begin with it. An empty term matches all rows. The view's Definition must have Words.
 func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 	if err := s.table.def.Searchable(); err != nil {
 		return nil, err
@@ -90,7 +90,9 @@ func (t *Table) having(ctx context.Context, term string, prefix bool) (all, titl
 func (d *Definition) WordsOf(row bson.Raw) []string {
 	all := map[string]struct{}{}
 	var folder fold.Folder
-	d.Words(row, func(text string, _ bool) { folder.Each(text, func(word []byte) { all[string(word)] = struct{}{} }) })
+	d.Words(row, func(text string, _ bool) {
+		folder.Each(text, func(word []byte) { all[string(word)] = struct{}{} })
+	})
 	return slices.Sorted(maps.Keys(all))
 }
 

@@ -42,7 +42,8 @@ func (m *model) one(of ...any) any { return of[m.dice.IntN(len(of))] }
 func (m *model) words() string {
 	var text []string
 	for range m.dice.IntN(5) {
-		text = append(text, m.one("Müller", "Mueller", "mull", "Moth", "moths", "mo-th", "日本語", "H<sub>2</sub>O", "h2", "O'Brien", "", "a\x00b\xff").(string))
+		text = append(text, m.one("Müller", "Mueller", "mull", "Moth", "moths", "mo-th", "日本語", "H<sub>2</sub>O",
+			"h2", "O'Brien", "", "a\x00b\xff").(string))
 	}
 	return strings.Join(text, " ")
 }
@@ -50,7 +51,8 @@ func (m *model) words() string {
 // value returns a value as facets may meet it.
 func (m *model) value() any {
 	one := func() any {
-		return m.one(int32(1), int64(1), 1.0, "1", int32(2), 2.5, nil, "x", "<script>", bson.A{}, bson.A{int32(1)}, bson.D{{Key: "b", Value: int32(1)}}, true)
+		return m.one(int32(1), int64(1), 1.0, "1", int32(2), 2.5, nil, "x", "<script>", bson.A{}, bson.A{int32(1)},
+			bson.D{{Key: "b", Value: int32(1)}}, true)
 	}
 	if m.dice.IntN(3) > 0 {
 		return one()
@@ -68,14 +70,16 @@ func (m *model) change(ids, changes, gone int) []index.Change {
 	var away []any
 	for range changes {
 		id := m.dice.IntN(ids)
-		doc := bson.D{{Key: "_id", Value: int32(id)}, {Key: "title", Value: m.one(m.words(), m.words(), m.words(), int32(3), nil)}}
+		doc := bson.D{{Key: "_id", Value: int32(id)},
+			{Key: "title", Value: m.one(m.words(), m.words(), m.words(), int32(3), nil)}}
 		for _, field := range []string{"venue", "year"} {
 			doc = append(doc, bson.E{Key: field, Value: m.one(m.words(), int32(id%7))})
 		}
 		if m.dice.IntN(5) > 0 {
 			doc = append(doc, bson.E{Key: "v", Value: m.value()})
 		}
-		doc = append(doc, bson.E{Key: "d", Value: bson.A{bson.D{{Key: "b", Value: m.value()}}, bson.D{{Key: "b", Value: m.value()}}, m.value()}})
+		doc = append(doc, bson.E{Key: "d",
+			Value: bson.A{bson.D{{Key: "b", Value: m.value()}}, bson.D{{Key: "b", Value: m.value()}}, m.value()}})
 		docs = append(docs, doc)
 		m.rows[id] = mustRaw(doc)
 	}
@@ -102,7 +106,8 @@ func newest(docs []bson.D, away []any) []index.Change {
 // TestSearchAndFacetAgreeWithRows: indexes give the same answers as reading each row, through
 // loads, refreshes, folds and deletions.
 func TestSearchAndFacetAgreeWithRows(t *testing.T) {
-	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {2500, 2}, {30, 14}} { // the large one is indexed by several goroutines
+	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {2500, 2}, {30, 14}} {
+		// the large one is indexed by several goroutines
 		if seed == 2 && testing.Short() {
 			break
 		}
@@ -145,7 +150,8 @@ func (m *model) check(snap *index.Table, def index.Definition) {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		for _, q := range []string{"muller", "Müll", "mo", "moth mull", "moth muller ", "日本 h2", "o'b", "nowhere", "m m m ", "", "b"} {
+		for _, q := range []string{"muller", "Müll", "mo", "moth mull", "moth muller ", "日本 h2", "o'b", "nowhere",
+			"m m m ", "", "b"} {
 			m.checkSearch(sel, def, fold.Terms(q))
 		}
 		found, err := sel.Search(ctx, []string{"m"})

@@ -13,8 +13,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// segment is an immutable batch of rows. The budget bounds the values derived from them, and has them until the segment
-// is replaced.
+// segment is an immutable batch of rows. The budget bounds the values derived from them, and has them until the
+// segment is replaced.
 type segment struct {
 	budget  *Budget
 	def     *Definition
@@ -95,9 +95,9 @@ func (s *segment) prepared(number, workers int) {
 	})
 }
 
-// prepare encodes at most so many blocks of bulky fragments in the context's turn, and returns false if there is no room
-// for all. Concurrent callers share the blocks; each stops when its own context ends. If most covers all blocks, prepare
-// waits for those that other callers encode.
+// prepare encodes at most so many blocks of bulky fragments in the context's turn, and returns false if there is no
+// room for all. Concurrent callers share the blocks; each stops when its own context ends. If most covers all blocks,
+// prepare waits for those that other callers encode.
 func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	f, parts := &s.frags[number], s.def.Fragments[number].parts()
 	if f.filled.Load() || len(s.rows) == 0 {

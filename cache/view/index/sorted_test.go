@@ -22,7 +22,8 @@ import (
 func scattered(t *testing.T, n int) *index.Table {
 	t.Helper()
 	doc := func(id int) bson.D {
-		return bson.D{{Key: "_id", Value: int32(id)}, {Key: "title", Value: fmt.Sprint("title ", rand.IntN(n/3))}, {Key: "n", Value: rand.Int32N(7)}}
+		return bson.D{{Key: "_id", Value: int32(id)}, {Key: "title", Value: fmt.Sprint("title ", rand.IntN(n/3))},
+			{Key: "n", Value: rand.Int32N(7)}}
 	}
 	rows := make([]bson.Raw, n)
 	for i := range rows {
@@ -58,7 +59,8 @@ func TestOrdersOfSegments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, order := range []raw.Sort{orderOf(t, "title", false), append(orderOf(t, "n", true), orderOf(t, "title", true)...), orderOf(t, "_id", true)} {
+		for _, order := range []raw.Sort{orderOf(t, "title", false),
+			append(orderOf(t, "n", true), orderOf(t, "title", true)...), orderOf(t, "_id", true)} {
 			var want []bson.Raw
 			for row := range selected.Rows(t.Context(), 0, 0) {
 				want = append(want, row.Doc())
@@ -107,14 +109,16 @@ func TestSortLooks(t *testing.T) {
 	for _, n := range []int{10, thousand, 4 * thousand} {
 		docs := make([]bson.D, n)
 		for i, k := range rand.Perm(n) {
-			docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", k)}, {Key: "n", Value: int32(k % 7)}, {Key: "m", Value: int32(k % 3)}}
+			docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", k)},
+				{Key: "n", Value: int32(k % 7)}, {Key: "m", Value: int32(k % 3)}}
 		}
 		selected, err := load(t, docs, nil).Select(t.Context(), filter.All())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, order := range []raw.Sort{
-			append(orderOf(t, "title", false), orderOf(t, "n", true)...), append(append(orderOf(t, "n", true), orderOf(t, "m", true)...), orderOf(t, "title", false)...),
+			append(orderOf(t, "title", false), orderOf(t, "n", true)...),
+			append(append(orderOf(t, "n", true), orderOf(t, "m", true)...), orderOf(t, "title", false)...),
 		} {
 			count, most, alone := 0, 0, selected.Count() <= index.SortAlone
 			before := heap()
@@ -133,7 +137,8 @@ func TestSortLooks(t *testing.T) {
 				break
 			}
 			if want := max(2, n/thousand); count < want || most > n*index.SortBytes+slack {
-				t.Errorf("%d rows by %v: %d looks before the first row, want %d; %d bytes held", n, order, count, want, most)
+				t.Errorf("%d rows by %v: %d looks before the first row, want %d; %d bytes held", n, order, count,
+					want, most)
 			}
 		}
 		runtime.KeepAlive(selected)

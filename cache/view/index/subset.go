@@ -26,7 +26,8 @@ type Subset struct {
 	titles []*bitset.BitSet // for each search term: the rows with the term in their title
 }
 
-// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression that ran out of time.
+// Select evaluates a filter. The error is the context's, or rules.ErrWrongCall for an expression that ran out of
+// time.
 func (t *Table) Select(ctx context.Context, f *filter.Filter) (*Subset, error) {
 	rows, err := t.eval(ctx, f, t.live)
 	if err != nil {
@@ -72,9 +73,9 @@ func (s *Subset) By(order raw.Sort) *Subset {
 	return &by
 }
 
-// Rows yields up to limit rows after skipping offset, in the view's order or the order of By or ByRelevance. A limit of
-// 0 or less means all. It looks at the context's turn before each row, because what the caller makes of one may take
-// long, and while it skips rows. The error is the context's.
+// Rows yields up to limit rows after skipping offset, in the view's order or the order of By or ByRelevance. A limit
+// of 0 or less means all. It looks at the context's turn before each row, because what the caller makes of one may
+// take long, and while it skips rows. The error is the context's.
 func (s *Subset) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
 	return fair.Checked(ctx, func(yield func(Row, error) bool) {
 		from, to := min(max(offset, 0), s.count), s.count
@@ -173,8 +174,8 @@ func (t *Table) Prepare(ctx context.Context, fragment string) (bool, error) {
 	return t.PrepareSome(ctx, fragment, math.MaxInt)
 }
 
-// PrepareSome is Prepare for about so many further rows of each segment, so that the first caller need not wait for all.
-// Table.Fragment encodes the fragments of other rows for its caller.
+// PrepareSome is Prepare for about so many further rows of each segment, so that the first caller need not wait for
+// all. Table.Fragment encodes the fragments of other rows for its caller.
 func (t *Table) PrepareSome(ctx context.Context, fragment string, rows int) (bool, error) {
 	number := t.whole(fragment)
 	for _, seg := range t.segments {

@@ -54,8 +54,8 @@ func (t *Table) Doc(slot Slot) bson.Raw {
 	return seg.rows[local]
 }
 
-// Fragment returns the row's fragment with a name. It is encoded for the caller until many of its neighbours were read; a
-// bulky one until PrepareSome comes to the row. It panics if the view's Definition lacks the name.
+// Fragment returns the row's fragment with a name. It is encoded for the caller until many of its neighbours were
+// read; a bulky one until PrepareSome comes to the row. It panics if the view's Definition lacks the name.
 func (t *Table) Fragment(slot Slot, name string) []byte {
 	seg, local := t.locate(slot)
 	return seg.fragment(t.place(name), local)

@@ -15,11 +15,12 @@ import (
 )
 
 // textSearch holds the texts of an index one after the other, so that one pass at the speed of memory finds a literal
-// in all of them, or matches them all: the rows with the texts are scattered in memory. A zero byte follows each text,
-// so that no match of a literal spans two of them: literals come from expressions, which have no zero byte.
+// in all of them, or matches them all: the rows with the texts are scattered in memory. A zero byte follows each
+// text, so that no match of a literal spans two of them: literals come from expressions, which have no zero byte.
 type textSearch struct {
 	joined string
-	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]; the last element is the end of joined
+	// the text of value texts.from+i begins at joined[starts[i]]; the last element is the end of joined
+	starts []uint32
 }
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
@@ -114,8 +115,8 @@ func (x *pathIndex) findTexts() {
 
 var emptyText = bson.RawValue{Type: bson.TypeString, Value: []byte{1, 0, 0, 0, 0}}
 
-// lookupRegex tests as few texts as the expression allows: those that begin with its prefix, or else those that contain
-// its literal, or else all.
+// lookupRegex tests as few texts as the expression allows: those that begin with its prefix, or else those that
+// contain its literal, or else all.
 func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	x, texts := q.index, q.index.texts
 	if err := q.decide(ctx, re, stretch{0, texts.from}); err != nil {
@@ -133,9 +134,10 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	literal, folded := re.Literal()
 	t := q.seg.texts(q.path, q.index, folded)
 	if literal == "" {
-		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i }, func(i int) (bool, error) {
-			return re.MatchString(t.text(i), q.backtracking)
-		})
+		return q.decideAll(ctx, t.len(), t.step(), func(i int) int { return texts.from + i },
+			func(i int) (bool, error) {
+				return re.MatchString(t.text(i), q.backtracking)
+			})
 	}
 	holding, err := t.holding(ctx, t.rarest(re.Literals()))
 	if err != nil {
@@ -155,9 +157,10 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 		text = func(i int) string { return raw.Text(x.values[texts.from+i].Raw) }
 	}
 	re = re.Holding()
-	return q.decideAll(ctx, len(holding), t.step(), func(i int) int { return texts.from + holding[i] }, func(i int) (bool, error) {
-		return re.MatchString(text(holding[i]), q.backtracking)
-	})
+	return q.decideAll(ctx, len(holding), t.step(), func(i int) int { return texts.from + holding[i] },
+		func(i int) (bool, error) {
+			return re.MatchString(text(holding[i]), q.backtracking)
+		})
 }
 
 // withPrefix returns the stretch of texts that begin with a prefix.
@@ -173,7 +176,8 @@ func (t *textSearch) step() int { return max(1, min(checkEvery, t.len()<<10/len(
 
 // decideAll adds the values among n for which match, which may be slow, returns true. value returns the number of the
 // i-th value. The turn is checked after each step of them.
-func (q *query) decideAll(ctx context.Context, n, step int, value func(i int) int, match func(i int) (bool, error)) error {
+func (q *query) decideAll(ctx context.Context, n, step int, value func(i int) int,
+	match func(i int) (bool, error)) error {
 	hit := make([]bool, n)
 	err := inSteps(ctx, n, step, func(i int) (err error) {
 		hit[i], err = match(i)
@@ -193,7 +197,8 @@ func (q *query) decideAll(ctx context.Context, n, step int, value func(i int) in
 // worthSharing is the least number of items that are worth a goroutine.
 const worthSharing = 512
 
-// inSteps is fair.Share for items that mostly take less time than a check of the turn. It checks after each step of them.
+// inSteps is fair.Share for items that mostly take less time than a check of the turn. It checks after each step of
+// them.
 func inSteps(ctx context.Context, n, step int, work func(i int) error) error {
 	if n < worthSharing {
 		return fair.Share(ctx, n, work)

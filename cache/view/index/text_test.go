@@ -16,11 +16,13 @@ func TestSearchManyTexts(t *testing.T) {
 	filler := strings.Repeat("Of moths and lamps. ", 3)
 	docs := make([]bson.D, rows)
 	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: fmt.Sprintf("%06d", i)}, {Key: "title", Value: fmt.Sprintf("%s%06d É", filler, i)}}
+		docs[i] = bson.D{{Key: "_id", Value: fmt.Sprintf("%06d", i)},
+			{Key: "title", Value: fmt.Sprintf("%s%06d É", filler, i)}}
 	}
 	snap := load(t, docs, nil)
 	for _, tt := range []struct{ literal, options string }{
-		{"0299", ""}, {"02999", "i"}, {"030000", ""}, {"000000 É", ""}, {"059999 é", "i"}, {"mps. 01000", "i"}, {"nowhere", ""}, {"lamps. 0", "i"},
+		{"0299", ""}, {"02999", "i"}, {"030000", ""}, {"000000 É", ""}, {"059999 é", "i"}, {"mps. 01000", "i"},
+		{"nowhere", ""}, {"lamps. 0", "i"},
 	} {
 		var want []string
 		for _, doc := range docs {

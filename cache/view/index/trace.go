@@ -41,7 +41,8 @@ func traceOf(ctx context.Context) *Trace {
 	return t
 }
 
-// add adds the step in which a condition on some rows of a table, or a term, has found a set. The nil trace does nothing.
+// add adds the step in which a condition on some rows of a table, or a term, has found a set. The nil trace does
+// nothing.
 func (t *Trace) add(of any, step Step, table *Table, within, set *bitset.BitSet) {
 	if t == nil {
 		return

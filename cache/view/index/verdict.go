@@ -23,7 +23,8 @@ type verdicts struct {
 func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
 
 // confirmElem is confirm, but matches each row only once for a condition.
-func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem,
+	within *bitset.BitSet) (*bitset.BitSet, error) {
 	if within.Count() < worthRemembering {
 		return e.confirm(ctx, elem, within)
 	}
@@ -73,7 +74,8 @@ func (t *Table) of(i int, set *bitset.BitSet) iter.Seq2[uint, uint] {
 	base := uint(t.bases[i])
 	end := base + uint(len(t.segments[i].rows))
 	return func(yield func(slot, row uint) bool) {
-		for slot, ok := set.NextSet(base); ok && slot < end && yield(slot, slot-base); slot, ok = set.NextSet(slot + 1) {
+		for slot, ok := set.NextSet(base); ok && slot < end &&
+			yield(slot, slot-base); slot, ok = set.NextSet(slot + 1) {
 		}
 	}
 }

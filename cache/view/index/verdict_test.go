@@ -15,7 +15,8 @@ import (
 func TestRowsAreConfirmedOnce(t *testing.T) {
 	const rows = 2000
 	doc := func(id int) bson.D {
-		return bson.D{{Key: "_id", Value: int32(id)}, {Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
+		return bson.D{{Key: "_id", Value: int32(id)},
+			{Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
 	}
 	var docs []bson.Raw
 	for id := range rows {

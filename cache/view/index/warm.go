@@ -22,8 +22,8 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 	return paths
 }
 
-// Warm builds what the definition says, and what the previous table has in use, for the rows that a table which is about
-// to be shown adds to it. If there is no previous table, clients wait for this one, so WarmFirst follows.
+// Warm builds what the definition says, and what the previous table has in use, for the rows that a table which is
+// about to be shown adds to it. If there is no previous table, clients wait for this one, so WarmFirst follows.
 func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	if before == nil {
 		return
@@ -96,12 +96,14 @@ func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) 
 	inUse := b.budget.inUse(before.segments)
 	for _, key := range inUse {
 		for _, seg := range fresh {
-			if ctx.Err() == nil && key.segment.has(key) { // otherwise the budget has no room for values used as rarely
+			if ctx.Err() == nil && key.segment.has(key) {
+				// otherwise the budget has no room for values used as rarely
 				seg.build(key)
 			}
 		}
 	}
-	for _, key := range slices.Backward(inUse) { // in reverse, so that the most recently used value stays the most recently used
+	for _, key := range slices.Backward(inUse) {
+		// in reverse, so that the most recently used value stays the most recently used
 		for _, seg := range fresh {
 			if seg.has(key) {
 				seg.build(key)

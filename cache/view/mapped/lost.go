@@ -34,7 +34,8 @@ func (f *Files) Err() error {
 	return nil
 }
 
-// Check is Err, but first looks whether another program has written to files with a name. It compares checksums if so.
+// Check is Err, but first looks whether another program has written to files with a name. It compares checksums if
+// so.
 func (f *Files) Check() error {
 	if f == nil {
 		return nil

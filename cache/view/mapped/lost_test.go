@@ -18,7 +18,8 @@ func watched(t *testing.T, f *mapped.Files) (file *os.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	before := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.WriteFile(path, pieces(2<<20, 1)[0], 0o600), os.Chtimes(path, before, before)); err != nil {
+	if err := errors.Join(os.WriteFile(path, pieces(2<<20, 1)[0], 0o600), os.Chtimes(path, before, before)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -44,9 +45,13 @@ func TestCheck(t *testing.T) {
 		spoil func(file *os.File, content []byte) error
 		lost  bool
 	}{
-		"nothing":    {func(*os.File, []byte) error { return nil }, false},
-		"a byte":     {func(file *os.File, content []byte) error { return writeAt(file, []byte{^content[5000]}, 5100) }, true},
-		"the same":   {func(file *os.File, content []byte) error { return writeAt(file, bytes.Clone(content[:7]), 100) }, false},
+		"nothing": {func(*os.File, []byte) error { return nil }, false},
+		"a byte": {func(file *os.File, content []byte) error {
+			return writeAt(file, []byte{^content[5000]}, 5100)
+		}, true},
+		"the same": {func(file *os.File, content []byte) error {
+			return writeAt(file, bytes.Clone(content[:7]), 100)
+		}, false},
 		"elsewhere":  {func(file *os.File, _ []byte) error { return writeAt(file, []byte("x"), 0) }, false},
 		"the end":    {func(file *os.File, _ []byte) error { return file.Truncate(100 + 1<<20 - 1) }, true},
 		"everything": {func(file *os.File, _ []byte) error { return file.Truncate(0) }, true},
@@ -104,7 +109,8 @@ func BenchmarkCheck(b *testing.B) {
 	for range 2 {
 		path := filepath.Join(b.TempDir(), "file")
 		before := time.Now().Add(-time.Hour)
-		if err := errors.Join(os.WriteFile(path, make([]byte, 2<<20), 0o600), os.Chtimes(path, before, before)); err != nil {
+		if err := errors.Join(os.WriteFile(path, make([]byte, 2<<20), 0o600),
+			os.Chtimes(path, before, before)); err != nil {
 			b.Fatal(err)
 		}
 		file, err := os.Open(path)

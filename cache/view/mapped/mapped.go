@@ -6,14 +6,14 @@
 // collector knows every reference into the file, and unmaps it once there is none. A slice can therefore not outlive
 // its mapping.
 //
-// Move removes the name of a file as soon as it has made it, so that no other process can change the file, and the system
-// frees it with the mapping, or with the process. Move writes the file before it maps it: a full disk is an error, after
-// which the slices stay in memory.
+// Move removes the name of a file as soon as it has made it, so that no other process can change the file, and the
+// system frees it with the mapping, or with the process. Move writes the file before it maps it: a full disk is an
+// error, after which the slices stay in memory.
 //
 // Another program may cut or overwrite a file that has a name (Map), and a disk may fail to return a page that was
-// written and dropped. Then Files.Err says that none of the content may be used any more: a fault is a panic, which the
-// goroutine that recovers from it reports (package fault), and Files.Check compares a file's checksums after another
-// program has written to it.
+// written and dropped. Then Files.Err says that none of the content may be used any more: a fault is a panic, which
+// the goroutine that recovers from it reports (package fault), and Files.Check compares a file's checksums after
+// another program has written to it.
 package mapped
 
 import (
@@ -27,8 +27,8 @@ import (
 	"sync/atomic"
 )
 
-// FileBytes is about the size of a file: small enough that few bytes are in memory and in a file at once, and that few
-// slices in use do not keep a large file mapped, but large enough that there are few files.
+// FileBytes is about the size of a file: small enough that few bytes are in memory and in a file at once, and that
+// few slices in use do not keep a large file mapped, but large enough that there are few files.
 const FileBytes = 16 << 20
 
 // least is the fewest bytes for which a file is made.
@@ -98,8 +98,8 @@ func Move[B ~[]byte](f *Files, slices []B) {
 	}
 }
 
-// Map maps size bytes of a file, which must not change, from an offset on. It returns false if they are too few, or if
-// mapping fails. If the file has a name, the caller calls Watch.
+// Map maps size bytes of a file, which must not change, from an offset on. It returns false if they are too few, or
+// if mapping fails. If the file has a name, the caller calls Watch.
 func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 	if f == nil || size < least {
 		return nil, false

@@ -59,7 +59,8 @@ func TestMove(t *testing.T) {
 		before := pieces(size, 40<<20)
 		after := slices.Clone(before)
 		mapped.Move(f, after)
-		if !moved(before, after) || !slices.EqualFunc(before, after, func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) && len(b) == cap(b) }) {
+		if !moved(before, after) || !slices.EqualFunc(before, after,
+			func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) && len(b) == cap(b) }) {
 			t.Errorf("slices of %d bytes are not the same in files", size)
 		}
 		if got := f.Bytes(); got < 40<<20 || got > 42<<20 {
@@ -120,8 +121,9 @@ func TestFailuresKeepSlices(t *testing.T) {
 		create func() (*os.File, error)
 		want   error // nil means any error
 	}{
-		"no folder":        {mapped.In(filepath.Join(dir, "none")), os.ErrNotExist},
-		"full disk":        {func() (*os.File, error) { return os.OpenFile("/dev/full", os.O_RDWR, 0) }, syscall.ENOSPC},
+		"no folder": {mapped.In(filepath.Join(dir, "none")), os.ErrNotExist},
+		"full disk": {func() (*os.File, error) { return os.OpenFile("/dev/full", os.O_RDWR, 0) },
+			syscall.ENOSPC},
 		"cannot be mapped": {func() (*os.File, error) { return os.OpenFile("/dev/null", os.O_RDWR, 0) }, nil},
 		"in memory":        {mapped.In("/dev/shm"), nil},
 		"damaged": {func() (*os.File, error) { // the file does not begin with the bytes written

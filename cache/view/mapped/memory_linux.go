@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/fault"
 )
 
-// memory maps size bytes of a file from an offset on, and returns them as an object of Go's heap. The collector calls the
-// object's finalizer before it frees the object, which gives the heap ordinary memory back.
+// memory maps size bytes of a file from an offset on, and returns them as an object of Go's heap. The collector calls
+// the object's finalizer before it frees the object, which gives the heap ordinary memory back.
 func (f *Files) memory(file *os.File, offset int64, size int) ([]byte, error) {
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(file.Fd()), &system); err == nil && system.Type == unix.TMPFS_MAGIC {

@@ -13,8 +13,8 @@ var (
 	percent atomic.Int64 // of Pace
 )
 
-// Pace makes the collector run when the process's own memory has grown by some percent. The collector counts mapped files
-// as heap, so after each collection Pace computes anew which percentage of both that is.
+// Pace makes the collector run when the process's own memory has grown by some percent. The collector counts mapped
+// files as heap, so after each collection Pace computes anew which percentage of both that is.
 func Pace(growth int) {
 	if percent.Swap(int64(growth)) == 0 {
 		afterCollections(pace)

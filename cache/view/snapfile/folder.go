@@ -10,7 +10,8 @@ import (
 // Path returns the path of a view's file in a folder.
 func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot") }
 
-// writable are the permissions with which other users could put files into a folder, and so change what Vitrine serves.
+// writable are the permissions with which other users could put files into a folder, and so change what Vitrine
+// serves.
 const writable = 0o022
 
 // Prepare makes the folder, with access for its owner only, if it does not exist, and removes unfinished files of
@@ -23,7 +24,8 @@ func Prepare(dir string) error {
 	if err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)
 	}
-	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // on Windows modes do not show permissions
+	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" {
+		// on Windows modes do not show permissions
 		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v): "+
 			"configure a new folder below it, or remove the permission (chmod go-w)", dir, mode)
 	}

@@ -24,7 +24,8 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	var whole bytes.Buffer
-	if err := encode(&whole, Header{Store: "s", Meta: origin.Meta{View: "v", Generation: 3}}, slices.Values([]bson.Raw{doc, doc})); err != nil {
+	if err := encode(&whole, Header{Store: "s", Meta: origin.Meta{View: "v", Generation: 3}},
+		slices.Values([]bson.Raw{doc, doc})); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole.Bytes())
@@ -33,7 +34,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(magic))
 	path := filepath.Join(f.TempDir(), "f")
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, content := range [][]byte{content, blocksWith(content), blocksWith(doc, content), blocksWith(doc, doc, content)} {
+		for _, content := range [][]byte{content, blocksWith(content), blocksWith(doc, content),
+			blocksWith(doc, doc, content)} {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}

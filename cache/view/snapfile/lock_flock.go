@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// lockFile locks the file at a path until the returned file is closed; the kernel closes it at the end of the process.
-// lockFile does not wait. The error is errLocked if another descriptor, of this process or another, has the lock, and
-// errors.ErrUnsupported if the file system has no locks.
+// lockFile locks the file at a path until the returned file is closed; the kernel closes it at the end of the
+// process. lockFile does not wait. The error is errLocked if another descriptor, of this process or another, has the
+// lock, and errors.ErrUnsupported if the file system has no locks.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // to write, because NFS locks only such descriptors
 	if err != nil {

@@ -18,15 +18,16 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Read reads the file at path into memory. The error wraps fs.ErrNotExist if the file does not exist, and ErrRefused if
-// it is damaged or of another version.
+// Read reads the file at path into memory. The error wraps fs.ErrNotExist if the file does not exist, and ErrRefused
+// if it is damaged or of another version.
 func Read(path string) (Header, []bson.Raw, error) {
 	return Open(path, nil, func(Header) error { return nil })
 }
 
 // Open is Read, but maps the rows if files are not nil. It asks accept before it reads rows, and returns its error.
 func Open(path string, files *mapped.Files, accept func(Header) error) (Header, []bson.Raw, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // non-blocking, because opening a named pipe would wait
+	// non-blocking, because opening a named pipe would wait
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file: %w", err)
 	}
@@ -66,7 +67,8 @@ func read(f *os.File, files *mapped.Files, accept func(Header) error) (
 		return h, nil, nil, err
 	}
 	blocks = blocks[1:]
-	read, errs, maps := make([][]bson.Raw, len(blocks)), make([]error, len(blocks)), make([][]mapped.Part, len(blocks))
+	read, errs, maps := make([][]bson.Raw, len(blocks)), make([]error, len(blocks)), make([][]mapped.Part,
+		len(blocks))
 	parallel.Split(len(blocks), min(runtime.GOMAXPROCS(0), len(blocks)), func(_, from, to int) {
 		for ; from < to; from++ {
 			if read[from], maps[from], errs[from] = blocks[from].documents(f, files); errs[from] != nil {
@@ -138,8 +140,8 @@ func readAt(f *os.File, buf []byte, at int64) error {
 	return nil
 }
 
-// documents returns the documents of a block. If files are nil, or cannot map it, each has its own memory: one that is
-// replaced later must not keep its neighbours in memory. It returns what it mapped.
+// documents returns the documents of a block. If files are nil, or cannot map it, each has its own memory: one that
+// is replaced later must not keep its neighbours in memory. It returns what it mapped.
 func (b block) documents(f *os.File, files *mapped.Files) (docs []bson.Raw, part []mapped.Part, err error) {
 	defer fault.Panics()() // if the disk does not return what is mapped
 	defer func() {

@@ -1,13 +1,14 @@
-// Package snapfile keeps the rows of a view in a file, so that a front end can start while its store is unavailable, and
-// the values derived from them, such as indexes, in another, so that it need not build them again.
+// Package snapfile keeps the rows of a view in a file, so that a front end can start while its store is unavailable,
+// and the values derived from them, such as indexes, in another, so that it need not build them again.
 //
 // A file is written beside the one that it replaces, synced and renamed: a process killed in the middle leaves the
-// previous file unchanged. The process locks the file while it writes it. So the next process that starts or writes in
-// the folder knows whether it may remove the file. Readers read a file to its end before they use any of it, or refuse
-// it.
+// previous file unchanged. The process locks the file while it writes it. So the next process that starts or writes
+// in the folder knows whether it may remove the file. Readers read a file to its end before they use any of it, or
+// refuse it.
 //
 // A file is not compressed: its rows are mapped (package mapped) and need not be copied. Opening it compares the
-// checksums of what is mapped. If a program writes into a file that is in use, package mapped finds it by these checksums.
+// checksums of what is mapped. If a program writes into a file that is in use, package mapped finds it by these
+// checksums.
 //
 // # Layout
 //
@@ -15,8 +16,9 @@
 //	blocks     each a CRC-32C (4 bytes), the number of bytes that follow the length (4 bytes),
 //	           and that many bytes of BSON documents
 //
-// The first block has the header, the others have rows or derived values. The last block is empty, and nothing may follow
-// it. A block's checksum continues that of the block before it, so that no block can be missing or out of place.
+// The first block has the header, the others have rows or derived values. The last block is empty, and nothing may
+// follow it. A block's checksum continues that of the block before it, so that no block can be missing or out of
+// place.
 //
 // A program reads only its own layout. If a file has an older or newer one, the program reads the view from the store
 // once and replaces the file (docs/operations.md, Upgrade and roll back). New fields in the header do not change the
@@ -58,7 +60,8 @@ type Header struct {
 	Confirmed   time.Time `bson:"confirmed"` // when the store last confirmed the generation
 	Stripped    string    `bson:"stripped"`  // the fields that the rows lack; empty if the rows are whole
 	Without     string    `bson:"without"`   // the fields that no row has: Stripped, or those that none had
-	// ID identifies the rows. A file of derived values has the ID of its rows, and the rules by which they are derived.
+	// ID identifies the rows. A file of derived values has the ID of its rows, and the rules by which they are
+	// derived.
 	ID      bson.ObjectID `bson:"id"`
 	Derived string        `bson:"derived,omitempty"`
 }

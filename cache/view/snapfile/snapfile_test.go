@@ -75,7 +75,8 @@ func header(generation uint64) snapfile.Header {
 func rows(generation uint64, n int) []bson.Raw {
 	all := make([]bson.Raw, n)
 	for i := range all {
-		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(i)}, {Key: "g", Value: int64(generation)}, {Key: "text", Value: strings.Repeat("x", i%700)}})
+		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(i)}, {Key: "g", Value: int64(generation)},
+			{Key: "text", Value: strings.Repeat("x", i%700)}})
 		if err != nil {
 			panic(err)
 		}
@@ -129,7 +130,8 @@ func TestThereAndBack(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := snapfile.Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, snapfile.ErrRefused) {
+	if _, _, err := snapfile.Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, snapfile.ErrRefused) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -212,7 +214,8 @@ func TestMapped(t *testing.T) {
 			t.Error(err)
 		}
 		runtime.GC()
-		if err != nil || files.Bytes() < 12<<20 || !slices.EqualFunc(got, want, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }) {
+		if err != nil || files.Bytes() < 12<<20 ||
+			!slices.EqualFunc(got, want, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }) {
 			t.Errorf("%d rows, %d bytes are mapped, %v", len(got), files.Bytes(), err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Unfinished files, and the files of package mapped before it removes their names, are named as lockedPattern says from
-// the beginning, so that a process killed at any time leaves no file of which others could not tell that it has ended.
-// tempPattern also matches the files of older programs, which did not lock them from the beginning.
+// Unfinished files, and the files of package mapped before it removes their names, are named as lockedPattern says
+// from the beginning, so that a process killed at any time leaves no file of which others could not tell that it has
+// ended. tempPattern also matches the files of older programs, which did not lock them from the beginning.
 const (
 	tempPattern   = ".vitrine-*.tmp"
 	lockedPattern = ".vitrine-*" + lockedSuffix
@@ -68,9 +68,9 @@ func (u *tempFile) release() {
 	}
 }
 
-// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their locks.
-// It keeps files that a living process writes; without locks it keeps all files for an hour. It ignores errors, because
-// another process may remove the same files, and a file that stays costs only space.
+// removeAbandoned removes the unfinished files of killed processes from a folder: the kernel has released their
+// locks. It keeps files that a living process writes; without locks it keeps all files for an hour. It ignores
+// errors, because another process may remove the same files, and a file that stays costs only space.
 func removeAbandoned(dir string) {
 	all, _ := os.ReadDir(dir) // not Glob, because the folder's name may look like a pattern
 	for _, entry := range all {

@@ -20,8 +20,8 @@ func Write(path string, h Header, rows iter.Seq[bson.Raw]) error {
 	return WriteIntact(path, h, rows, func() error { return nil })
 }
 
-// WriteIntact is Write for rows in mapped files. It asks intact when it has read them, and returns its error instead of
-// replacing the file: it would give rows that another program has altered a right checksum.
+// WriteIntact is Write for rows in mapped files. It asks intact when it has read them, and returns its error instead
+// of replacing the file: it would give rows that another program has altered a right checksum.
 func WriteIntact(path string, h Header, rows iter.Seq[bson.Raw], intact func() error) error {
 	removeAbandoned(filepath.Dir(path)) // first, because they may take the space that this file needs
 	return Replace(path, func(to io.Writer) error {
@@ -60,7 +60,8 @@ func Replace(path string, write func(to io.Writer) error) (err error) {
 	return nil
 }
 
-// syncFolder makes a rename durable. It ignores errors, because file systems that cannot sync a folder do not need it.
+// syncFolder makes a rename durable. It ignores errors, because file systems that cannot sync a folder do not need
+// it.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

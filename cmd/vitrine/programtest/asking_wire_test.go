@@ -50,8 +50,8 @@ func (s *commandLog) note(command bson.Raw) bool {
 	return true
 }
 
-// startStoring starts a front end whose views stay in a MongoDB-compatible server behind a proxy, with some records of
-// the demo. It polls so seldom that all commands are for requests.
+// startStoring starts a front end whose views stay in a MongoDB-compatible server behind a proxy, with some records
+// of the demo. It polls so seldom that all commands are for requests.
 func startStoring(t *testing.T, records int) (*server, *mongotest.Proxy) {
 	t.Helper()
 	uri := mongotest.Start(t)
@@ -104,9 +104,9 @@ var otherForms = []string{
 	"activities.jsonld?unit=MOTH", "unit/MOTH.bib?sort=year", "activities.json?ids=hints-1,nix",
 }
 
-// inTime asks for new lists until the answer is not that there is no time for it now: beside other heavy work the store
-// may need more time for a list than a request has, or be away for a moment. path gets what makes the list of each try
-// another one, of which nothing is known yet.
+// inTime asks for new lists until the answer is not that there is no time for it now: beside other heavy work the
+// store may need more time for a list than a request has, or be away for a moment. path gets what makes the list of
+// each try another one, of which nothing is known yet.
 func inTime(s *server, path func(try string) string) (status int, body string) {
 	s.t.Helper()
 	tries := ""
@@ -191,7 +191,8 @@ func TestCrowdOfLists(t *testing.T) {
 	var clients sync.WaitGroup
 	for i := range 64 {
 		clients.Go(func() {
-			res, body := ask(t, fmt.Sprintf("%s/lists/activities.html?type=publication&not.person=other%d", s.base, i))
+			res, body := ask(t,
+				fmt.Sprintf("%s/lists/activities.html?type=publication&not.person=other%d", s.base, i))
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -211,8 +212,8 @@ func TestCrowdOfLists(t *testing.T) {
 		}
 	}
 	t.Logf("count: of 64 clients with a new list each, %d answered, %d refused, %d in vain", answered, refused, vain)
-	// On a machine that does nothing else for seconds, an admitted list can be late, but not most of them. If lists are
-	// so slow that those which the store reads at a time make each other late, these are the first ones.
+	// On a machine that does nothing else for seconds, an admitted list can be late, but not most of them. If lists
+	// are so slow that those which the store reads at a time make each other late, these are the first ones.
 	const atATime, limit = 4, 10 * time.Second
 	late := 0
 	if alone > limit/atATime {

@@ -20,7 +20,8 @@ func TestBench(t *testing.T) {
 	brief := []string{"bench", "--demo", "--size", "900", "--rounds", "1", "--duration", "20ms", "--dir", "stores"}
 	out := vitrine(t, dir, brief...)
 	for _, name := range append(bench.Steps(), "own memory") {
-		if row := regexp.MustCompile(`(?m)^\|` + name + `\b.*`).FindString(out); row == "" || strings.Contains(row, "–") {
+		if row := regexp.MustCompile(`(?m)^\|` + name + `\b.*`).FindString(out); row == "" ||
+			strings.Contains(row, "–") {
 			t.Errorf("%s: row %q", name, row)
 		}
 	}
@@ -30,11 +31,13 @@ func TestBench(t *testing.T) {
 	if strings.Contains(out, "beside|") {
 		t.Errorf("a table of what was not measured: %s", out)
 	}
-	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "|list-304|") || !strings.Contains(string(text), out) {
+	if text, err := os.ReadFile(document); err != nil || !strings.Contains(out, "|list-304|") ||
+		!strings.Contains(string(text), out) {
 		t.Errorf("bench on an existing store: printed %s, written %s, %v", out, text, err)
 	}
 	var report bench.Report
-	if err := json.Unmarshal([]byte(vitrine(t, dir, append(brief, "--cases", "list-304", "--json")...)), &report); err != nil || report.Runs[0].Results["list-304"].Rate == 0 {
+	if err := json.Unmarshal([]byte(vitrine(t, dir, append(brief, "--cases", "list-304", "--json")...)),
+		&report); err != nil || report.Runs[0].Results["list-304"].Rate == 0 {
 		t.Errorf("JSON of a report: %v, %+v", err, report)
 	}
 }

@@ -90,13 +90,16 @@ func call[P, R any](v *tab, command cdp.Command[P, R], params P) {
 // scheme makes pages of the tab light or dark.
 func (v *tab) scheme(name string) {
 	v.t.Helper()
-	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	call(v, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
 // print shows pages of the tab as on paper.
 func (v *tab) print(scheme string) {
 	v.t.Helper()
-	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
 // withoutScript disables scripts in the tab.
@@ -169,7 +172,8 @@ func (v *tab) open(url string) {
 // eval returns the value of an expression in the page; for a promise, its result.
 func eval[T any](v *tab, expression string) T {
 	v.t.Helper()
-	got, err := chromedp.Run(v, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
+	got, err := chromedp.Run(v,
+		chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
 	if err != nil {
 		v.t.Fatalf("%s: %v", expression, err)
 	}

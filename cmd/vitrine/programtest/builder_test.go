@@ -41,7 +41,8 @@ func newRoad(t *testing.T) *road {
 		if r.broken.Load() {
 			panic(http.ErrAbortHandler)
 		}
-		for _, name := range []string{"Cookie", "Authorization", "Range", "If-None-Match", "If-Modified-Since", "Content-Length"} {
+		for _, name := range []string{"Cookie", "Authorization", "Range", "If-None-Match", "If-Modified-Since",
+			"Content-Length"} {
 			if value := req.Header.Get(name); value != "" {
 				r.strays.Store(name + ": " + value)
 			}
@@ -110,7 +111,8 @@ var builderIncludes = map[string]struct {
 		_, missing := snippetParts(gone)
 		dir := folder(t, map[string]string{"site/page": site(directive), "site/gone": site(missing)})
 		// Pages made by a program accept POST, and the settings of many sites name their host.
-		conf = "default_type text/html; proxy_set_header Host www.institute.example;\nserver { listen " + address + "; root " + dir + "/site; error_page 405 =200 $uri;\n" + conf + "}\n"
+		conf = "default_type text/html; proxy_set_header Host www.institute.example;\nserver { listen " + address +
+			"; root " + dir + "/site; error_page 405 =200 $uri;\n" + conf + "}\n"
 		nginx(t, dir, address, conf)
 		return address
 	}},
@@ -134,12 +136,16 @@ var builderIncludes = map[string]struct {
 		t.Cleanup(origin.Close)
 		host, port, _ := strings.Cut(strings.TrimPrefix(origin.URL, "http://"), ":")
 		address := freeAddress(t)
-		dir := folder(t, map[string]string{"front.vcl": "vcl 4.1;\nbackend site { .host = \"" + host + "\"; .port = \"" + port + "\"; }\n" + conf})
-		daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
+		dir := folder(t,
+			map[string]string{"front.vcl": "vcl 4.1;\nbackend site { .host = \"" + host + "\"; .port = \"" + port +
+				"\"; }\n" + conf})
+		daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f",
+			filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
 		return address
 	}},
 	"php": {"php", func(t *testing.T, snippet, gone string) string {
-		return phpPages(t, snippet, gone, nil, func(_, directive string) string { return "<?php require '../list.php'; ?>" + site(directive+"\n") })
+		return phpPages(t, snippet, gone, nil,
+			func(_, directive string) string { return "<?php require '../list.php'; ?>" + site(directive+"\n") })
 	}},
 	"twig": {"php", func(t *testing.T, snippet, gone string) string {
 		if _, err := os.Stat("/usr/share/php/Twig/autoload.php"); err != nil {
@@ -147,14 +153,19 @@ var builderIncludes = map[string]struct {
 		}
 		return phpPages(t, snippet, gone, nil, func(conf, template string) string {
 			return "<?php require '/usr/share/php/Twig/autoload.php'; require '../list.php';\n" +
-				"$twig = new \\Twig\\Environment(new \\Twig\\Loader\\ArrayLoader(['page' => <<<'TWIG'\n" + site(template+"\n") + "TWIG]));\n" + conf + "echo $twig->render('page');"
+				"$twig = new \\Twig\\Environment(new \\Twig\\Loader\\ArrayLoader(['page' => <<<'TWIG'\n" +
+				site(template+"\n") + "TWIG]));\n" + conf + "echo $twig->render('page');"
 		})
 	}},
 	"drupal": {"php", func(t *testing.T, snippet, gone string) string {
-		return phpPages(t, snippet, gone, map[string]string{"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { return $html; } }`},
+		return phpPages(t, snippet, gone,
+			map[string]string{
+				"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { return $html; } }`},
 			func(conf, template string) string {
-				template = regexp.MustCompile(`{{ (publications_\w+) }}`).ReplaceAllString(template, "<?= $$variables['$1']['#markup'] ?>\n")
-				return "<?php require '../drupal.php'; require '../list.php';\n" + conf + "$variables = []; THEME_preprocess_page($variables); ?>" + site(template)
+				template = regexp.MustCompile(`{{ (publications_\w+) }}`).ReplaceAllString(template,
+					"<?= $$variables['$1']['#markup'] ?>\n")
+				return "<?php require '../drupal.php'; require '../list.php';\n" + conf +
+					"$variables = []; THEME_preprocess_page($variables); ?>" + site(template)
 			})
 	}},
 	"typo3": {"php", func(t *testing.T, snippet, gone string) string {
@@ -172,22 +183,26 @@ var builderIncludes = map[string]struct {
 	}},
 	"wordpress": {"php", func(t *testing.T, snippet, gone string) string {
 		page := func(snippet string) string {
-			return "<?php chdir('..'); require 'wordpress.php';\n" + snippet + "\n?>" + site("<?= current($shortcodes)() ?>\n")
+			return "<?php chdir('..'); require 'wordpress.php';\n" + snippet + "\n?>" +
+				site("<?= current($shortcodes)() ?>\n")
 		}
-		return phpServer(t, map[string]string{"wordpress.php": wordPress, "page/index.php": page(snippet), "gone/index.php": page(strings.ReplaceAll(gone, "vitrine_copy", "another"))})
+		return phpServer(t, map[string]string{"wordpress.php": wordPress, "page/index.php": page(snippet),
+			"gone/index.php": page(strings.ReplaceAll(gone, "vitrine_copy", "another"))})
 	}},
 }
 
-// phpPages serves pages in PHP with a snippet: page has its two parts, and may require list.php, which has the function
-// of the snippet for PHP.
-func phpPages(t *testing.T, snippet, gone string, more map[string]string, page func(conf, directive string) string) string {
+// phpPages serves pages in PHP with a snippet: page has its two parts, and may require list.php, which has the
+// function of the snippet for PHP.
+func phpPages(t *testing.T, snippet, gone string, more map[string]string,
+	page func(conf, directive string) string) string {
 	text, err := os.ReadFile("../../../proxy/lists/page/snippets.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, function, _ := strings.Cut(string(text), "=== php PHP\n")
 	function, _ = snippetParts(function)
-	files := map[string]string{"page/index.php": page(snippetParts(snippet)), "gone/index.php": page(snippetParts(gone))}
+	files := map[string]string{"page/index.php": page(snippetParts(snippet)),
+		"gone/index.php": page(snippetParts(gone))}
 	maps.Copy(files, more)
 	files["list.php"] = strings.TrimSpace(unhurried(function))
 	return phpServer(t, files)
@@ -208,7 +223,8 @@ func phpServer(t *testing.T, files map[string]string) (address string) {
 			t.Fatal(err)
 		}
 	}
-	daemon(t, address, "php", "-d", "error_reporting=-1", "-d", "display_errors=1", "-d", "sys_temp_dir="+dir+"/tmp", "-S", address, "-t", dir)
+	daemon(t, address, "php", "-d", "error_reporting=-1", "-d", "display_errors=1", "-d", "sys_temp_dir="+dir+"/tmp",
+		"-S", address, "-t", dir)
 	return address
 }
 
@@ -253,20 +269,23 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 		"a browser":          nil,
 		"a visitor's cookie": {"Cookie", "session=secret", "Authorization", "Basic YTpi"},
 		"only brotli":        {"Accept-Encoding", "br"},
-		"a reload":           {"If-None-Match", res.Header.Get("ETag"), "If-Modified-Since", "Fri, 01 Jan 2038 00:00:00 GMT"},
-		"a part":             {"Range", "bytes=0-9", "If-Range", res.Header.Get("ETag")},
+		"a reload": {"If-None-Match", res.Header.Get("ETag"), "If-Modified-Since",
+			"Fri, 01 Jan 2038 00:00:00 GMT"},
+		"a part": {"Range", "bytes=0-9", "If-Range", res.Header.Get("ETag")},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			data.strays.Store("")
 			status, page := request(method, address, "/page", headers...)
 			if status != http.StatusOK || !utf8.ValidString(page) || page != before+fragment+after {
-				t.Errorf("%s, %s: %d, %d bytes of %d: %.200q … %q", method, name, status, len(page), len(before+fragment+after), page, page[max(len(page)-200, 0):])
+				t.Errorf("%s, %s: %d, %d bytes of %d: %.200q … %q", method, name, status, len(page),
+					len(before+fragment+after), page, page[max(len(page)-200, 0):])
 			}
 			if stray := data.strays.Load().(string); stray != "" {
 				t.Errorf("%s, %s: the server of lists gets %s", method, name, stray)
 			}
 		}
-		if status, page := request(http.MethodHead, address, "/page", headers...); status != http.StatusOK || page != "" {
+		if status, page := request(http.MethodHead, address, "/page", headers...); status != http.StatusOK ||
+			page != "" {
 			t.Errorf("HEAD, %s: %d %.100q", name, status, page)
 		}
 	}
@@ -275,7 +294,8 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	}
 	data.broken.Store(true)
 	defer data.broken.Store(false)
-	if page := comment.ReplaceAllString(visit(address, "/page"), ""); page != before+fragment+after && page != before+after {
+	if page := comment.ReplaceAllString(visit(address, "/page"), ""); page != before+fragment+after &&
+		page != before+after {
 		t.Errorf("without the server of lists the page is %.400q", page)
 	}
 }
@@ -295,21 +315,31 @@ func TestBuilderSnippets(t *testing.T) {
 		change(v, "q", `'light' & "$"`)
 		change(v, "limit", "7")
 		change(v, "unit", "night eco") // typed, and chosen from the suggestions
-		v.await(`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && document.getElementById("vl_status").textContent.startsWith("Choose one")`)
+		v.await(
+			`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && document.getElementById("vl_status").textContent.startsWith("Choose one")`)
 		eval[bool](v, `document.getElementById("vl_unit").dispatchEvent(new Event("change", {bubbles: true}))`)
-		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
-		v.want(`document.querySelector("#vl_snippet-iframe").textContent.match(/title="([^"]*)"/)[1]`, "Night Ecology")
-		person := eval[string](v, `new Promise((found) => { const field = document.getElementById("vl_person"), names = field.list; field.focus(); new MutationObserver(() => found(names.options[0].value)).observe(names, {childList: true}) })`)
+		v.await(
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
+		v.want(`document.querySelector("#vl_snippet-iframe").textContent.match(/title="([^"]*)"/)[1]`,
+			"Night Ecology")
+		person := eval[string](v,
+			`new Promise((found) => { const field = document.getElementById("vl_person"), names = field.list; field.focus(); new MutationObserver(() => found(names.options[0].value)).observe(names, {childList: true}) })`)
 		change(v, "person", person)
-		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
+		v.await(
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
 		change(v, "person", "")
-		v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.querySelector("#vl_preview .vl-item")`)
+		v.await(
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.querySelector("#vl_preview .vl-item")`)
 		change(v, "title", `Licht & 'Nacht' {{ 1 }} <?php "$x" ?>`)
-		v.await(`document.getElementById("vl_snippet-html").textContent.includes("Licht") && document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
-		built := eval[map[string]string](v, `Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => [e.id.slice("vl_snippet-".length), e.textContent]))`)
+		v.await(
+			`document.getElementById("vl_snippet-html").textContent.includes("Licht") && document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
+		built := eval[map[string]string](v,
+			`Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => [e.id.slice("vl_snippet-".length), e.textContent]))`)
 		for id, snippet := range built {
-			heading := strings.Contains(snippet, "<h2>Licht &#38; &#39;Nacht&#39; &#123;&#123; 1 }} &#60;?php &#34;$x&#34; ?&#62;</h2>\n")
-			if writes := id != "curl" && id != "csp"; heading != writes || writes && id != "html" && !strings.Contains(snippet, "title=0") {
+			heading := strings.Contains(snippet,
+				"<h2>Licht &#38; &#39;Nacht&#39; &#123;&#123; 1 }} &#60;?php &#34;$x&#34; ?&#62;</h2>\n")
+			if writes := id != "curl" && id != "csp"; heading != writes ||
+				writes && id != "html" && !strings.Contains(snippet, "title=0") {
 				t.Errorf("%s: a heading %t in\n%s", id, heading, snippet)
 			}
 		}
@@ -337,12 +367,14 @@ func snippetsTogether(t *testing.T, data *road, one, two map[string]string) {
 	for i, all := range []map[string]string{one, two} {
 		function, _ := snippetParts(all["php"])
 		class, _, _ := strings.Cut(all["typo3"], "\n# TypoScript")
-		for name, text := range map[string]string{"function": function, "class": "<?php " + class, "shortcode": "<?php " + all["wordpress"]} {
+		for name, text := range map[string]string{"function": function, "class": "<?php " + class,
+			"shortcode": "<?php " + all["wordpress"]} {
 			file := fmt.Sprint(name, i, ".php")
 			files[file] = strings.TrimSpace(unhurried(text))
 			page += " require '" + file + "';"
 		}
-		page += " echo (new \\Institute\\Site\\" + regexp.MustCompile(`class (\w+)`).FindStringSubmatch(class)[1] + ")->render();"
+		page += " echo (new \\Institute\\Site\\" + regexp.MustCompile(`class (\w+)`).FindStringSubmatch(class)[1] +
+			")->render();"
 		want = append(want, textOf(t, data.URL+addressIn.FindStringSubmatch(all["php"])[1]))
 	}
 	files["page/index.php"] = page + " foreach ($shortcodes as $show) echo $show();"
@@ -411,7 +443,8 @@ func hugoSnippet(t *testing.T, data *road, snippet string) {
 	if address == nil {
 		t.Fatalf("no address in %s", snippet)
 	}
-	for target, want := range map[string]string{address[1]: textOf(t, address[1]), data.URL + "/lists/unit/NIX.html": ""} {
+	for target, want := range map[string]string{address[1]: textOf(t, address[1]),
+		data.URL + "/lists/unit/NIX.html": ""} {
 		var warned, out strings.Builder
 		err := template.Must(template.New("").Funcs(template.FuncMap{
 			"try":       func(r remote) remote { return r },
@@ -419,7 +452,8 @@ func hugoSnippet(t *testing.T, data *road, snippet string) {
 			"safeHTML":  func(s string) string { return s },
 			"warnf":     func(format string, args ...any) string { fmt.Fprintf(&warned, format, args...); return "" },
 		}).Parse(strings.ReplaceAll(snippet, address[1], target))).Execute(&out, nil)
-		if got := strings.TrimSpace(headingIn.ReplaceAllString(out.String(), "")); err != nil || got != strings.TrimSpace(want) || (warned.Len() > 0) != (want == "") {
+		if got := strings.TrimSpace(headingIn.ReplaceAllString(out.String(), "")); err != nil ||
+			got != strings.TrimSpace(want) || (warned.Len() > 0) != (want == "") {
 			t.Errorf("%s: %v, warned %q, %.300q", target, err, warned.String(), got)
 		}
 	}
@@ -448,12 +482,14 @@ func showSnippet(t *testing.T, chrome context.Context, data, id, snippet string)
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, snippet))
 	if id == "iframe" {
-		v.await(`Number(document.querySelector("iframe").height) !== 800 || document.querySelector("iframe").clientHeight !== 800`)
+		v.await(
+			`Number(document.querySelector("iframe").height) !== 800 || document.querySelector("iframe").clientHeight !== 800`)
 		v.wantNoComplaint()
 		return
 	}
 	v.await(listShown)
-	if got, want := eval[string](v, `document.querySelector("vitrine-list .vl-title, vitrine-list .vl-count").textContent`), ""; got == want {
+	if got, want := eval[string](v,
+		`document.querySelector("vitrine-list .vl-title, vitrine-list .vl-count").textContent`), ""; got == want {
 		t.Error("the list has neither title nor count")
 	}
 	v.wantNoComplaint()

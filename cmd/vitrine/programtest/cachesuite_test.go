@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestFacesOfCaches runs the HTTP working group's tests of caches against upstream.url: all required and optimal ones pass
-// but those that testdata/caches.txt gives a reason for. Varnish and nginx, run in the same way, are for comparison.
+// TestFacesOfCaches runs the HTTP working group's tests of caches against upstream.url: all required and optimal ones
+// pass but those that testdata/caches.txt gives a reason for. Varnish and nginx, run in the same way, are for
+// comparison.
 func TestFacesOfCaches(t *testing.T) {
 	packages := facePrograms(t)
 	suite := filepath.Join(packages, "node_modules", "http-cache-tests")
@@ -48,7 +49,8 @@ func TestFacesOfCaches(t *testing.T) {
 			}
 		}
 	})
-	for command, start := range map[string]func(t *testing.T, origin string) string{"varnishd": plainVarnish, "nginx": plainNginx} {
+	for command, start := range map[string]func(t *testing.T, origin string) string{
+		"varnishd": plainVarnish, "nginx": plainNginx} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(command); err != nil {
@@ -64,7 +66,8 @@ func cacheOrigin(t *testing.T, suite string) (addr string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "server/server.mjs")
 	cmd.Dir = suite
-	cmd.Env = append(os.Environ(), "npm_config_protocol=http", "npm_config_port=0", "npm_config_pidfile="+filepath.Join(t.TempDir(), "pid"))
+	cmd.Env = append(os.Environ(), "npm_config_protocol=http", "npm_config_port=0",
+		"npm_config_pidfile="+filepath.Join(t.TempDir(), "pid"))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +112,8 @@ func runCacheTests(t *testing.T, packages, base string) map[string]string {
 			failed[fields[1]] = fields[2]
 		}
 	}
-	t.Logf("%d of %d required and %d of %d optimal tests pass", passed["required"], all["required"], passed["optimal"], all["optimal"])
+	t.Logf("%d of %d required and %d of %d optimal tests pass", passed["required"], all["required"],
+		passed["optimal"], all["optimal"])
 	return failed
 }
 
@@ -117,7 +121,8 @@ func plainVarnish(t *testing.T, origin string) string {
 	t.Helper()
 	address := freeAddress(t)
 	dir := folder(t, nil)
-	daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-b", origin, "-s", "malloc,16m")
+	daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-b", origin, "-s",
+		"malloc,16m")
 	return "http://" + address
 }
 
@@ -125,6 +130,9 @@ func plainNginx(t *testing.T, origin string) string {
 	t.Helper()
 	address := freeAddress(t)
 	dir := folder(t, nil)
-	nginx(t, dir, address, fmt.Sprintf("proxy_cache_path %s/cache keys_zone=k:8m;\nserver { listen %s; location / { proxy_pass http://%s; proxy_cache k; proxy_cache_revalidate on; } }\n", dir, address, origin))
+	nginx(t, dir, address,
+		fmt.Sprintf(
+			"proxy_cache_path %s/cache keys_zone=k:8m;\nserver { listen %s; location / { proxy_pass http://%s; "+
+				"proxy_cache k; proxy_cache_revalidate on; } }\n", dir, address, origin))
 	return "http://" + address
 }

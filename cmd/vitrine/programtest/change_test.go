@@ -21,7 +21,8 @@ func TestRefreshElsewhere(t *testing.T) {
 	refuses := func(s *server, want string) {
 		t.Helper()
 		for _, query := range []string{"", "?full=1&force=1", "?wait=1", "?view=activities"} {
-			if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh"+query); status != http.StatusConflict ||
+			if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh"+query); status !=
+				http.StatusConflict ||
 				decode(t, body).Error != "NotLeading" || !strings.Contains(body, want) {
 				t.Errorf("refresh%s: %d %s, want %s", query, status, body, want)
 			}
@@ -44,11 +45,13 @@ func TestRefreshElsewhere(t *testing.T) {
 func TestOnlyChangesAreRendered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)
+	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`,
+		`{"_id":"b","title":"B","type":"lecture"}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "2")
 	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "0")
-	write(t, dir+"/activities.jsonl", `{"_id":"b","title":"B, changed","type":"lecture"}`, `{"_id":"c","title":"C","type":"lecture"}`)
+	write(t, dir+"/activities.jsonl", `{"_id":"b","title":"B, changed","type":"lecture"}`,
+		`{"_id":"c","title":"C","type":"lecture"}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "2")
 	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities", "--full"), "3")

@@ -31,8 +31,8 @@ const (
 	changedRecords = 100       // activities that move to another year
 	recentRecords  = 170       // activities, with these, that lists of topics prefer to all others
 	mostRead       = 3_000_000 // bytes that a leader may receive because of the change in a large institute
-	// All activities have as many topics as 100 activities of an institute with 7,519 have. Each one has many of them,
-	// so that recent activities fill the lists, and rows are the same whatever the number of others.
+	// All activities have as many topics as 100 activities of an institute with 7,519 have. Each one has many of
+	// them, so that recent activities fill the lists, and rows are the same whatever the number of others.
 	manyTopics, topicsOfEach = 80, 6
 )
 
@@ -61,8 +61,9 @@ func TestLeaderReadsLittle(t *testing.T) {
 		total += n
 		text += fmt.Sprintf(", %d %s", n, collection)
 	}
-	t.Logf("count: %d of %d activities move to another year: with changed_field a leader receives %d bytes, computed "+
-		"from those for %v activities%s", changedRecords, largeInstitute, total, sizes, text)
+	t.Logf(
+		"count: %d of %d activities move to another year: with changed_field a leader receives %d bytes, computed "+
+			"from those for %v activities%s", changedRecords, largeInstitute, total, sizes, text)
 	if total == 0 || total > mostRead {
 		t.Errorf("%d bytes, want at most %d; measured: %v", total, mostRead, read)
 	}
@@ -114,8 +115,8 @@ func newChangingInstitute(t *testing.T, uri string, size int) *changingInstitute
 	return i
 }
 
-// gate holds the first command by which a job reads: for the version of activities, to which both jobs belong. Jobs run
-// one after another, so no job reads meanwhile.
+// gate holds the first command by which a job reads: for the version of activities, to which both jobs belong. Jobs
+// run one after another, so no job reads meanwhile.
 func (i *changingInstitute) gate(command bson.Raw) bool {
 	if name, _ := command.Lookup("count").StringValueOK(); name != "activities" {
 		return true
@@ -222,8 +223,8 @@ func (i *changingInstitute) published(view string) {
 	})
 }
 
-// otherReplies are those with at most one document, such as a count, the greatest value of a field, or the result of a
-// write. They do not depend on the number of records.
+// otherReplies are those with at most one document, such as a count, the greatest value of a field, or the result of
+// a write. They do not depend on the number of records.
 const otherReplies = "in other replies"
 
 // replyCount counts the bytes of replies by collection. The zero value is ready.

@@ -27,8 +27,8 @@ materialize:
     activities: "@every 1s", spectrum: "@every 1s"}
 `
 
-// TestLeaderReadsChangesOnly: of 200 activities two are edited, one is added without the field, and one is deleted. The
-// leader reads these and little else. What it publishes is what a full run makes.
+// TestLeaderReadsChangesOnly: of 200 activities two are edited, one is added without the field, and one is deleted.
+// The leader reads these and little else. What it publishes is what a full run makes.
 func TestLeaderReadsChangesOnly(t *testing.T) {
 	t.Parallel()
 	const records = 200

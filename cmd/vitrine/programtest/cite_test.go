@@ -15,7 +15,8 @@ func TestCiteFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, src := configs.CiteRules()
-	own := strings.NewReplacer("  title: [title]\n", "  title: [name, title]\n", "bibtex: article,", "bibtex: online,").Replace(string(src))
+	own := strings.NewReplacer("  title: [title]\n", "  title: [name, title]\n", "bibtex: article,",
+		"bibtex: online,").Replace(string(src))
 	if err := os.WriteFile(filepath.Join(dir, "cite.yaml"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}

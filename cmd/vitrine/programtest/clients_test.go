@@ -43,13 +43,15 @@ func TestClients(t *testing.T) {
 		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main " +
 			"-o api.go openapi.json",
 		"go run -mod=mod . " + s.base,
-		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o api.go openapi-3.0.json",
+		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package " +
+			"main -o api.go openapi-3.0.json",
 		"go run -mod=mod . " + s.base,
 	} {
 		words := strings.Fields(call)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "SCARF_ANALYTICS=false", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true",
+			"SCARF_ANALYTICS=false", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", call, err, out[max(0, len(out)-1500):])
 		}

@@ -45,7 +45,8 @@ func TestCockpit(t *testing.T) {
 	v.await(stateIs("The operator's token is needed"))
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "Right\r"))
 	v.await(stateIs("Ready"))
-	v.await(`document.querySelector("#requests tr[data-key=projects]") && document.querySelector("#requests tr[data-key=other]")`)
+	v.await(
+		`document.querySelector("#requests tr[data-key=projects]") && document.querySelector("#requests tr[data-key=other]")`)
 	v.await(cell("activities", 5) + `.startsWith("ok, ")`)
 	v.await(`document.querySelector("#views tr[data-key=activities] rect")`)
 
@@ -56,7 +57,9 @@ func TestCockpit(t *testing.T) {
 	v.click(`[aria-label="Force projects"]`)
 	v.click("#yes")
 	v.await(`document.getElementById("outcome").textContent.startsWith("Force projects: begun")`)
-	v.await(fmt.Sprintf(`document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label") !== %q`, before))
+	v.await(
+		fmt.Sprintf(`document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label") !== %q`,
+			before))
 	v.click(`[aria-label="Force projects"]`)
 	v.click("#no")
 	v.want(`document.getElementById("sure").open + ""`, "false")
@@ -90,8 +93,10 @@ func TestFacesCockpit(t *testing.T) {
 	}
 	for _, width := range []int64{390, 820, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
-			// Each tab closes when its subtest ends: Chromium has six connections to a server, and each page keeps one.
-			t.Run(fmt.Sprint(scheme, "-", width), func(t *testing.T) { cockpitAccessible(t, chrome, s, source, width, scheme) })
+			// Each tab closes when its subtest ends: Chromium has six connections to a server, and each page keeps
+			// one.
+			t.Run(fmt.Sprint(scheme, "-", width),
+				func(t *testing.T) { cockpitAccessible(t, chrome, s, source, width, scheme) })
 		}
 	}
 }

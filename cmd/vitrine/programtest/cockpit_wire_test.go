@@ -7,8 +7,8 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// TestCockpitWhileStoreAway: the page shows that the store is away and that it is back, and that the server itself was
-// started again, without a reload of the page.
+// TestCockpitWhileStoreAway: the page shows that the store is away and that it is back, and that the server itself
+// was started again, without a reload of the page.
 func TestCockpitWhileStoreAway(t *testing.T) {
 	t.Parallel()
 	chrome, outer := startBrowser(t), t

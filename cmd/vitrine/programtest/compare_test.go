@@ -91,7 +91,8 @@ func found(r compare.Report) (all []string) {
 	for _, g := range r.Differences {
 		for _, x := range g.Examples {
 			if g.Reason == "" {
-				all = append(all, strings.Join(strings.Fields(fmt.Sprint(g.Endpoint, " ", g.Kind, " ", g.Path, " ", x.Row)), " "))
+				all = append(all,
+					strings.Join(strings.Fields(fmt.Sprint(g.Endpoint, " ", g.Kind, " ", g.Path, " ", x.Row)), " "))
 			}
 		}
 	}
@@ -144,10 +145,13 @@ func TestComparePlanted(t *testing.T) {
 			}{
 				{"doi", "field changed $.data[*].doi", func(r demoRecord) { r["doi"] = "10.1/changed" }},
 				{"publisher", "field missing $.data[*].publisher", func(r demoRecord) { delete(r, "publisher") }},
-				{"topics", "field added $.data[*].topics[*]", func(r demoRecord) { r["topics"] = append(r["topics"].([]any), "planted") }},
-				{"units", "order $.data[*].units[*]", func(r demoRecord) { u := r["units"].([]any); u[0], u[1] = u[1], u[0] }},
+				{"topics", "field added $.data[*].topics[*]",
+					func(r demoRecord) { r["topics"] = append(r["topics"].([]any), "planted") }},
+				{"units", "order $.data[*].units[*]",
+					func(r demoRecord) { u := r["units"].([]any); u[0], u[1] = u[1], u[0] }},
 				{"year", "field changed $.data[*].year", func(r demoRecord) { r["year"] = fmt.Sprint(r["year"]) }},
-				{"title", "field changed $.data[*].title", func(r demoRecord) { r["rendered"].(demoRecord)["title"] = "Another title" }},
+				{"title", "field changed $.data[*].title",
+					func(r demoRecord) { r["rendered"].(demoRecord)["title"] = "Another title" }},
 				{"web", "html $.data[*].web a", func(r demoRecord) {
 					s := r["rendered"].(demoRecord)
 					s["web"] = strings.Replace(s["web"].(string), "'>", "'>Planted ", 1)
@@ -191,7 +195,8 @@ func TestComparePlanted(t *testing.T) {
 			}
 			all[0]["location"] = "Elsewhere"
 			all[2]["start"] = "2031-01-01"
-			added := demoRecord{"_id": demoRecord{"$oid": "aaaaaaaaaaaaaaaaaaaaaaaa"}, "title": "New", "start": "2030-01-01"}
+			added := demoRecord{"_id": demoRecord{"$oid": "aaaaaaaaaaaaaaaaaaaaaaaa"}, "title": "New",
+				"start": "2030-01-01"}
 			return append(slices.Delete(all, 1, 2), added)
 		},
 		"journals": func(all []demoRecord) []demoRecord {
@@ -204,7 +209,8 @@ func TestComparePlanted(t *testing.T) {
 			return append(all, demoRecord{"_id": demoRecord{"$oid": "ffffffffffffffffffffffff"}, "journal": "New"})
 		},
 		"projects": func(all []demoRecord) []demoRecord {
-			paths = append(paths, "/api/projects?raw&columns[]=public", "/api/projects?aggregate=funder&json="+url.QueryEscape(`{"name":{"$ne":"x"}}`))
+			paths = append(paths, "/api/projects?raw&columns[]=public",
+				"/api/projects?aggregate=funder&json="+url.QueryEscape(`{"name":{"$ne":"x"}}`))
 			all[0]["public"] = true
 			plant("/api/projects field changed $.data[*].public " + id(all[0]))
 			return all
@@ -227,17 +233,20 @@ func TestComparePlanted(t *testing.T) {
 	log := writeLog(t, dir, append(paths, paths...)...)
 	r, code, stderr := runCompare(t, dir, "--strict", "--old", was.base, "--new", is.base, log)
 	wantFound(t, r, want)
-	if code != 1 || !strings.Contains(stderr, "answers differ") || r.Total.Requests != 2*len(paths) || r.Total.Asked != len(paths) || r.Total.Failed > 0 {
+	if code != 1 || !strings.Contains(stderr, "answers differ") || r.Total.Requests != 2*len(paths) ||
+		r.Total.Asked != len(paths) || r.Total.Failed > 0 {
 		t.Errorf("exit code %d, %s%+v", code, stderr, r.Total)
 	}
-	if r, code, stderr = runCompare(t, dir, "--strict", "--old", was.base, "--new", was.base, log); code != 0 || stderr != "" || r.Total.Agree != len(paths) {
+	if r, code, stderr = runCompare(t, dir, "--strict", "--old", was.base, "--new", was.base, log); code != 0 ||
+		stderr != "" || r.Total.Agree != len(paths) {
 		t.Errorf("with itself: exit code %d, %s%+v %v", code, stderr, r.Total, found(r))
 	}
 }
 
-// osirisAnswers plays what an OSIRIS installation answers, recorded from Vitrine's answers and written in its way: 200
-// for all, PHP's JSON, unsorted rows, the first for days and months that are unknown, links to persons.
-func osirisAnswers(t *testing.T, s *server, key func(path string) string, plant func(path string, body any)) *httptest.Server {
+// osirisAnswers plays what an OSIRIS installation answers, recorded from Vitrine's answers and written in its way:
+// 200 for all, PHP's JSON, unsorted rows, the first for days and months that are unknown, links to persons.
+func osirisAnswers(t *testing.T, s *server, key func(path string) string,
+	plant func(path string, body any)) *httptest.Server {
 	t.Helper()
 	month := regexp.MustCompile(`(^|[^.\d])(\d\d\.\d{4})`)
 	var rewrite func(name string, v any) any
@@ -260,7 +269,8 @@ func osirisAnswers(t *testing.T, s *server, key func(path string) string, plant 
 		return v
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.Header.Get("X-API-Key") != key(r.URL.Path) || strings.Contains(r.URL.RawQuery, "key") {
+		if r.Method != http.MethodGet || r.Header.Get("X-API-Key") != key(r.URL.Path) ||
+			strings.Contains(r.URL.RawQuery, "key") {
 			t.Errorf("asked %s %s", r.Method, r.RequestURI)
 		}
 		_, text := s.get(r.RequestURI, "X-API-Key", key(r.URL.Path))
@@ -302,8 +312,10 @@ func TestCompareOsiris(t *testing.T) {
 	dir := importOsiris(t)
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
 	const columns = "/api/activities?columns[]=print&columns[]=web&columns[]=rendered.portfolio&columns[]=year"
-	paths := []string{"/api/activities", "/api/html", "/api/all-activities", columns, "/api/activities?full=1", "/api/search/persons", "/api/projects-by-funding-number",
-		"/api/user-units/ada", "/api/user-units/unknown", "/api/users/ada", "/portfolio/spectrum", "/api/spectrum-activities?spectrum=Polar+Ice", "/api/search/journals?json=1"}
+	paths := []string{"/api/activities", "/api/html", "/api/all-activities", columns, "/api/activities?full=1",
+		"/api/search/persons", "/api/projects-by-funding-number",
+		"/api/user-units/ada", "/api/user-units/unknown", "/api/users/ada", "/portfolio/spectrum",
+		"/api/spectrum-activities?spectrum=Polar+Ice", "/api/search/journals?json=1"}
 	key := func(path string) string {
 		if strings.HasPrefix(path, "/portfolio") {
 			return "portal-key"
@@ -333,9 +345,11 @@ func TestCompareOsiris(t *testing.T) {
 	logged := slices.Clone(paths)
 	logged[0] += "?apikey=institute-key"
 	logged[10] += "?apikey=portal-key"
-	r, code, stderr := runCompare(t, dir, "--old", old.URL, "--new", s.base, "--old-key", "keys", "--new-key", "keys", "--html", "page.html", writeLog(t, dir, logged...))
+	r, code, stderr := runCompare(t, dir, "--old", old.URL, "--new", s.base, "--old-key", "keys", "--new-key", "keys",
+		"--html", "page.html", writeLog(t, dir, logged...))
 	got := found(r)
-	want := []string{"/api/activities count $.count", "/api/activities row added $.data[*]", "/api/html field changed $.data[*].html", "/api/search/persons field changed $.data[*].last",
+	want := []string{"/api/activities count $.count", "/api/activities row added $.data[*]",
+		"/api/html field changed $.data[*].html", "/api/search/persons field changed $.data[*].last",
 		"/api/user-units/{…} status", "/portfolio/spectrum field changed $.data[*].count"}
 	for i, prefix := range want {
 		if len(got) != len(want) || !strings.HasPrefix(got[i], prefix) {
@@ -343,21 +357,25 @@ func TestCompareOsiris(t *testing.T) {
 			break
 		}
 	}
-	if code != 1 || r.Total.Asked != len(paths) || r.Total.Purpose == 0 || r.Total.Errors == 0 || r.Total.Refused > 0 {
+	if code != 1 || r.Total.Asked != len(paths) || r.Total.Purpose == 0 || r.Total.Errors == 0 ||
+		r.Total.Refused > 0 {
 		t.Errorf("exit code %d, %s%+v", code, stderr, r.Total)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page.html"))
 	printed, _ := json.Marshal(r) // cannot fail: it was JSON
-	if err != nil || strings.Contains(string(page)+string(printed)+stderr, "-key\n") || strings.Contains(string(page)+string(printed)+stderr, "institute-key") || strings.Contains(string(page)+string(printed), "portal-key") {
+	if err != nil || strings.Contains(string(page)+string(printed)+stderr, "-key\n") ||
+		strings.Contains(string(page)+string(printed)+stderr, "institute-key") ||
+		strings.Contains(string(page)+string(printed), "portal-key") {
 		t.Errorf("a key in the report, or %v", err)
 	}
-	if r, code, _ = runCompare(t, dir, "--old", s.base, "--new", s.base, "log"); code != 0 || r.Total.Refused != len(paths) {
+	if r, code, _ = runCompare(t, dir, "--old", s.base, "--new", s.base, "log"); code != 0 ||
+		r.Total.Refused != len(paths) {
 		t.Errorf("without a key: exit code %d, %+v", code, r.Total)
 	}
 }
 
-// TestCompareMemory: the command reads a log of 100,000 lines in little memory, continues where it was interrupted, and
-// asks nothing that a hostile log may make it ask.
+// TestCompareMemory: the command reads a log of 100,000 lines in little memory, continues where it was interrupted,
+// and asks nothing that a hostile log may make it ask.
 func TestCompareMemory(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -367,7 +385,9 @@ func TestCompareMemory(t *testing.T) {
 	serve := func(spelling string) *httptest.Server {
 		body := strings.Replace(`{"status":200,"count":40,"data":[`+row[1:]+`]}`, `<\/i>`, spelling, -1)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/x") || r.Host == "other.example" || strings.Contains(r.RequestURI, "secret") {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead ||
+				!strings.HasPrefix(r.URL.Path, "/api/x") || r.Host == "other.example" ||
+				strings.Contains(r.RequestURI, "secret") {
 				t.Errorf("asked %s %s of %s", r.Method, r.RequestURI, r.Host)
 			}
 			switch n := asked.Add(1); {
@@ -394,18 +414,23 @@ func TestCompareMemory(t *testing.T) {
 	}
 	w := bufio.NewWriter(f)
 	for i := range 100_000 {
-		fmt.Fprintf(w, "::1 - - [27/Nov/2026:20:50:35 +0000] \"GET https://other.example/api/x?apikey=secret&token=secret&n=%d HTTP/1.1\" 200 1 \"-\" \"-\"\n", i/80)
+		fmt.Fprintf(w,
+			"::1 - - [27/Nov/2026:20:50:35 +0000] \"GET https://other.example/api/x?apikey=secret&token=secret&"+
+				"n=%d HTTP/1.1\" 200 1 \"-\" \"-\"\n", i/80)
 		switch i % 1000 {
 		case 10:
 			fmt.Fprintf(w, "/api/x?%s\n", strings.Repeat("secret", 100_000))
 		case 20:
-			fmt.Fprint(w, "\x00\xff\x1b[2J\n\"POST /api/x HTTP/1.1\"\n\"GET /admin/x HTTP/1.1\"\n\"GET /api/x/../../admin HTTP/1.1\"\n\"GET http:/\x01/api/x HTTP/1.1\"\n")
+			fmt.Fprint(w,
+				"\x00\xff\x1b[2J\n\"POST /api/x HTTP/1.1\"\n\"GET /admin/x HTTP/1.1\"\n\"GET /api/x/../../admin "+
+					"HTTP/1.1\"\n\"GET http:/\x01/api/x HTTP/1.1\"\n")
 		}
 	}
 	if err := errors.Join(w.Flush(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"compare", "--rate", "0", "--concurrency", "4", "--state", "state", "--old", old.URL, "--new", new.URL, "log"}
+	args := []string{"compare", "--rate", "0", "--concurrency", "4", "--state", "state", "--old", old.URL, "--new",
+		new.URL, "log"}
 	cmd := command(dir, args...)
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
@@ -427,7 +452,8 @@ func TestCompareMemory(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%v\n%s", err, stdout.String())
 	}
-	if out := stdout.String(); !strings.Contains(out, "200 lines without a request") || !strings.Contains(out, "100000") || !strings.Contains(out, "1250") || strings.Contains(out, "secret") {
+	if out := stdout.String(); !strings.Contains(out, "200 lines without a request") ||
+		!strings.Contains(out, "100000") || !strings.Contains(out, "1250") || strings.Contains(out, "secret") {
 		t.Errorf("%s", out)
 	}
 	most := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
@@ -470,18 +496,22 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{"--old", "http://127.0.0.1:1", "--concurrency", "0", log}, "--concurrency from 1"},
 		{[]string{"--old", "http://127.0.0.1:1", "--accept", "rules", log}, "rules: rule 1: want a reason"},
 		{[]string{"--old", "http://127.0.0.1:1", "--old-key", "none", log}, "open none"},
-		{[]string{"--old", "http://127.0.0.1:1", log, "none"}, "vitrine: open none"},                    // before any is asked
-		{[]string{"--old", "http://127.0.0.1:1", "--html", "none/page", log}, "all        1         1"}, // the report comes before the page
+		// before any is asked
+		{[]string{"--old", "http://127.0.0.1:1", log, "none"}, "vitrine: open none"},
+		// the report comes before the page
+		{[]string{"--old", "http://127.0.0.1:1", "--html", "none/page", log}, "all        1         1"},
 		{[]string{"--old", "http://127.0.0.1:1", "--html", "none/page", log}, "vitrine: open none/page"},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "rules", log}, "rules: not the state of a comparison: "},
 		{[]string{"--old", "http://127.0.0.1:1", "--state", "none/state", log}, "open none/state.new"},
 		{[]string{"--old", "http://127.0.0.1:1", log}, "1 of 1 requests failed"},
-		{[]string{"--old", "http://127.0.0.1:1", "--rate", "0", "many", "many", log}, "not complete: 20 requests in a row failed: "},
+		{[]string{"--old", "http://127.0.0.1:1", "--rate", "0", "many", "many", log},
+			"not complete: 20 requests in a row failed: "},
 		{[]string{"--old", "http://127.0.0.1:1", "rules"}, "the logs have no request to compare"},
 	} {
 		cmd := command(dir, append([]string{"compare"}, tt.args...)...)
 		out, err := cmd.CombinedOutput()
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), tt.want) {
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 ||
+			!strings.Contains(string(out), tt.want) {
 			t.Errorf("%q: %v, %s; want %s", tt.args, err, out, tt.want)
 		}
 	}

@@ -27,8 +27,8 @@ const costEnv = "VITRINE_TEST_COST"
 const costDatabase = "institute?timeoutMS=600000"
 
 // TestCostOverTheWire counts what crosses the network: of a first build, of runs that find nothing new, of full runs,
-// of a front end's first load and, with dumps of one's own, its idle minute, and of a refresh with at most 100 changed
-// records. A first build writes each row once.
+// of a front end's first load and, with dumps of one's own, its idle minute, and of a refresh with at most 100
+// changed records. A first build writes each row once.
 func TestCostOverTheWire(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t)
@@ -136,8 +136,9 @@ func retitle(t *testing.T, store origin.Store, n int) int {
 	return len(changed)
 }
 
-// copySources puts source records into the institute's database of a server: those of the dumps that costEnv names, or
-// some of the demo. It inserts them: the upserts of vitrine import take the test server minutes for a whole institute.
+// copySources puts source records into the institute's database of a server: those of the dumps that costEnv names,
+// or some of the demo. It inserts them: the upserts of vitrine import take the test server minutes for a whole
+// institute.
 func copySources(t *testing.T, dir, server string, records int) {
 	t.Helper()
 	dump := cmp.Or(os.Getenv(costEnv), "dump")

@@ -134,7 +134,8 @@ func (k *known) inspect(t testing.TB, store origin.Store) {
 		case err != nil:
 			t.Errorf("view %s, generation %d: %v", m.View, meta.Generation, err)
 		case len(rows) != meta.Rows:
-			t.Errorf("view %s, generation %d: %d rows, its meta says %d", m.View, meta.Generation, len(rows), meta.Rows)
+			t.Errorf("view %s, generation %d: %d rows, its meta says %d", m.View, meta.Generation, len(rows),
+				meta.Rows)
 		case m.View == "activities" && !k.institute.fits(len(rows), round):
 			t.Errorf("view %s, round %d: %d rows, want %d", m.View, round, len(rows), k.institute.count(round))
 		case meta.Generation < k.generations[m.View]:
@@ -254,7 +255,9 @@ func TestKilledAnywhere(t *testing.T) {
 		tally.killed++
 	}
 	withStore(t, uri, func(store origin.Store) { k.inspect(t, store) })
-	t.Logf("%d rounds: %d processes killed, %d had ended before; %d rounds before any view was published, %d between, %d after all; %d answers, all whole",
+	t.Logf(
+		"%d rounds: %d processes killed, %d had ended before; %d rounds before any view was published, %d between, "+
+			"%d after all; %d answers, all whole",
 		rounds, tally.killed, tally.ended, tally.before, tally.between, tally.after, tally.answers)
 
 	withStore(t, "bolt://"+spared+"/v.db", func(store origin.Store) {
@@ -264,7 +267,8 @@ func TestKilledAnywhere(t *testing.T) {
 	})
 	vitrine(t, spared, "materialize", "--store", "bolt://v.db")
 	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
-	a, b := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, spared, "--store", "bolt://v.db").ready()
+	a, b := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, spared, "--store",
+		"bolt://v.db").ready()
 	for _, q := range k.institute.questions() {
 		if got, want := body(a, q.path), body(b, q.path); got != want {
 			t.Errorf("%s: %d bytes, where nothing was killed %d", q.path, len(got), len(want))

@@ -26,7 +26,8 @@ func TestKilledOverTheWire(t *testing.T) {
 	c.watch(a, c.standby, c.front)
 	defer func() {
 		if t.Failed() {
-			t.Logf("leader:\n%s\nstandby:\n%s\nfront end:\n%s", c.leader.logged(), c.standby.logged(), c.front.logged())
+			t.Logf("leader:\n%s\nstandby:\n%s\nfront end:\n%s", c.leader.logged(), c.standby.logged(),
+				c.front.logged())
 		}
 	}()
 	rounds := crashRounds(t, wireCrashEnv, 3)
@@ -50,8 +51,10 @@ func TestKilledOverTheWire(t *testing.T) {
 	c.standby.kill()
 	c.front.kill()
 	c.watchers.Wait()
-	t.Logf("%d rounds: %d leaders killed, %d stopped and woken, %d front ends killed; %d answers meanwhile, all whole; "+
-		"the lease of 6 s passed on within %v; a round's work takes %v", rounds, c.killed, c.woken, c.fronts, c.answers, c.longest.Round(time.Millisecond), work.Round(time.Millisecond))
+	t.Logf(
+		"%d rounds: %d leaders killed, %d stopped and woken, %d front ends killed; %d answers meanwhile, all whole; "+
+			"the lease of 6 s passed on within %v; a round's work takes %v", rounds, c.killed, c.woken, c.fronts,
+		c.answers, c.longest.Round(time.Millisecond), work.Round(time.Millisecond))
 }
 
 // crashes is the state of the rounds.

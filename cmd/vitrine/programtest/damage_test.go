@@ -67,7 +67,8 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--store", "bolt://v.db"}
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json",
+		"--store", "bolt://v.db"}
 	if round%2 == 1 {
 		args = append(args, "--no-materialize")
 	}
@@ -90,7 +91,8 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 		}
 	}
 	log := s.logged()
-	if strings.Contains(log, "goroutine ") || strings.Contains(log, "SIGBUS") || len(file) < len(good)/2 && !strings.Contains(log, "v.db") {
+	if strings.Contains(log, "goroutine ") || strings.Contains(log, "SIGBUS") ||
+		len(file) < len(good)/2 && !strings.Contains(log, "v.db") {
 		t.Errorf("the log: %.1500s", log)
 	}
 }
@@ -99,7 +101,8 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 func (s *server) settled() bool {
 	status, _ := s.get("/readyz")
 	log := s.logged()
-	return status == http.StatusOK || strings.Contains(log, "view not refreshed") || strings.Contains(log, "view held") || strings.Contains(log, "damaged")
+	return status == http.StatusOK || strings.Contains(log, "view not refreshed") ||
+		strings.Contains(log, "view held") || strings.Contains(log, "damaged")
 }
 
 // damagedRecords requests all records; it leaves out views that are not loaded.

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// limited starts the demo in a shell that has limited its open files. A soft limit can be raised again, a hard one not.
+// limited starts the demo in a shell that has limited its open files. A soft limit can be raised again, a hard one
+// not.
 func limited(t *testing.T, kind string, files int) *server {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -24,8 +25,8 @@ func limited(t *testing.T, kind string, files int) *server {
 	return &server{t: t, cmd: shell}
 }
 
-// TestFewDescriptors: a limit on open files that leaves too few for connections stops the start, and says how many are
-// needed. With so many the server answers a client on each connection that it promises.
+// TestFewDescriptors: a limit on open files that leaves too few for connections stops the start, and says how many
+// are needed. With so many the server answers a client on each connection that it promises.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	for _, files := range []int{64, 127} {

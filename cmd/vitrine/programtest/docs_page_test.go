@@ -22,7 +22,8 @@ func docsHost(t *testing.T) string {
 // base.
 func (v *tab) wantOnly(base string) {
 	v.t.Helper()
-	elsewhere := slices.DeleteFunc(v.requested(), func(url string) bool { return strings.HasPrefix(url, base) || strings.HasPrefix(url, "data:") })
+	elsewhere := slices.DeleteFunc(v.requested(),
+		func(url string) bool { return strings.HasPrefix(url, base) || strings.HasPrefix(url, "data:") })
 	if len(elsewhere) > 0 {
 		v.t.Errorf("requests to other sites: %v", elsewhere)
 	}
@@ -56,7 +57,8 @@ func TestDocsPage(t *testing.T) {
 	t.Parallel()
 	chrome, base := startBrowser(t), docsHost(t)
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, base string){
-		"looks": docsPageLooks, "tries": docsPageTries, "finds": docsPageFinds, "without script": docsPageWithoutScript,
+		"looks": docsPageLooks, "tries": docsPageTries, "finds": docsPageFinds,
+		"without script": docsPageWithoutScript,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, base) })
 	}
@@ -94,11 +96,13 @@ func docsPageTries(t *testing.T, chrome context.Context, base string) {
 		chromedp.Click(chromedp.CSS(list+"button")),
 		chromedp.WaitVisible(chromedp.CSS(list+".outcome .k")),
 	)
-	if got, want := v.text(list+".url"), "/api/activities?filter[type]=lecture&columns[]=title&columns[]=year&limit=1"; got != want {
+	if got, want := v.text(list+
+		".url"), "/api/activities?filter[type]=lecture&columns[]=title&columns[]=year&limit=1"; got != want {
 		t.Errorf("the form requests %s\nwant %s", got, want)
 	}
 	status, answer := v.text(list+".status"), v.text(list+".outcome pre")
-	if !strings.HasPrefix(status, "200 ") || strings.Count(answer, `"title": "`) != 1 || !strings.Contains(answer, `"limit": 1`) {
+	if !strings.HasPrefix(status, "200 ") || strings.Count(answer, `"title": "`) != 1 ||
+		!strings.Contains(answer, `"limit": 1`) {
 		t.Errorf("status %q, answer %s", status, answer)
 	}
 
@@ -108,7 +112,8 @@ func docsPageTries(t *testing.T, chrome context.Context, base string) {
 		chromedp.Click(chromedp.CSS(person+"button")),
 		chromedp.WaitVisible(chromedp.CSS(person+".status.bad")),
 	)
-	if url, status := v.text(person+".url"), v.text(person+".status"); url != "/api/users/a%20b%2Fc" || !strings.HasPrefix(status, "404 ") {
+	if url, status := v.text(person+".url"), v.text(person+".status"); url != "/api/users/a%20b%2Fc" ||
+		!strings.HasPrefix(status, "404 ") {
 		t.Errorf("url %q, status %q", url, status)
 	}
 	v.wantOnly(base)
@@ -135,7 +140,8 @@ func docsPageWithoutScript(t *testing.T, chrome context.Context, base string) {
 	v.withoutScript()
 	v.do(chromedp.Navigate(base + "/docs"))
 	read := v.text("main")
-	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true, "Try it": false} {
+	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true,
+		"Try it": false} {
 		if got := strings.Contains(read, want); got != stands {
 			t.Errorf("%q in the page: %v", want, got)
 		}

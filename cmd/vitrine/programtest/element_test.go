@@ -27,8 +27,10 @@ const personElement = `<vitrine-list src="DATA/lists/person/nkerzenr" type="publ
 // with which the element must work, and returns its URL.
 func website(t *testing.T, data, body string) string {
 	t.Helper()
-	policy := "default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src data:; base-uri 'none'; " +
-		"form-action 'none'; require-trusted-types-for 'script'; trusted-types vitrine-list"
+	policy :=
+		"default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src " +
+			"data:; base-uri 'none'; " +
+			"form-action 'none'; require-trusted-types-for 'script'; trusted-types vitrine-list"
 	document := `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Our page</title>
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><link rel="stylesheet" href="site.css">
 <link rel="stylesheet" href="DATA/lists/list.css"></head>
@@ -37,7 +39,9 @@ func website(t *testing.T, data, body string) string {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/site.css" {
 			w.Header().Set("Content-Type", "text/css")
-			_, _ = io.WriteString(w, ":root { color-scheme: light dark; font-family: sans-serif; } body { background: Canvas; color: CanvasText; }")
+			_, _ = io.WriteString(w,
+				":root { color-scheme: light dark; font-family: sans-serif; } body { background: Canvas; color: "+
+					"CanvasText; }")
 			return
 		}
 		w.Header().Set("Content-Security-Policy", onData.Replace(policy))
@@ -86,8 +90,12 @@ func TestPageElement(t *testing.T) {
 	t.Parallel()
 	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
-		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "names": elementNames, "printed": elementPrinted, "language": elementLanguage, "same": elementsOfOneList, "copies": elementCopies,
-		"frame": elementFrame, "themes": elementThemes, "chart": elementChart, "linkable": elementLinkable, "linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript,
+		"apart": elementsApart, "names": elementNames, "printed": elementPrinted, "language": elementLanguage,
+		"same": elementsOfOneList, "copies": elementCopies,
+		"frame": elementFrame, "themes": elementThemes, "chart": elementChart, "linkable": elementLinkable,
+		"linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans,
+		"explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
@@ -98,8 +106,10 @@ func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, strings.Repeat(`<vitrine-list src="DATA/lists/activities" limit="2"></vitrine-list>`, 3)))
 	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
-	v.want(`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
-	v.want(`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
+	v.want(
+		`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
+	v.want(
+		`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
 	v.wantNoComplaint()
 }
 
@@ -123,11 +133,15 @@ func elementNames(t *testing.T, chrome context.Context, data string) {
 func elementLanguage(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	const list = `<vitrine-list limit="1" search facets="type" src="DATA/lists/activities`
-	v.open(website(t, data, list+`?lang=de" untitled></vitrine-list>`+list+`?lang=de" lang="en"></vitrine-list>`+list+`"></vitrine-list>`))
+	v.open(website(t, data, list+`?lang=de" untitled></vitrine-list>`+list+`?lang=de" lang="en"></vitrine-list>`+list+
+		`"></vitrine-list>`))
 	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
-	v.want(`Array.from(document.querySelectorAll(".vl-list, .vl-tools, .vl-facets"), (e) => e.lang).join()`, "de,de,de,en,en,en,en,en,en")
-	v.want(`Array.from(document.querySelectorAll(".vl-search span"), (e) => e.textContent).join()`, "Liste durchsuchen,Search the list,Search the list")
-	v.want(`document.querySelector(".vl-list").ariaLabel + document.querySelectorAll(".vl-title").length`, "Aktivitäten2")
+	v.want(`Array.from(document.querySelectorAll(".vl-list, .vl-tools, .vl-facets"), (e) => e.lang).join()`,
+		"de,de,de,en,en,en,en,en,en")
+	v.want(`Array.from(document.querySelectorAll(".vl-search span"), (e) => e.textContent).join()`,
+		"Liste durchsuchen,Search the list,Search the list")
+	v.want(`document.querySelector(".vl-list").ariaLabel + document.querySelectorAll(".vl-title").length`,
+		"Aktivitäten2")
 	v.wantNoComplaint()
 }
 
@@ -167,7 +181,8 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	if said := eval[string](v, listStatus); !strings.Contains(said, "Page 2 of ") {
 		t.Errorf("the element announces %q", said)
 	}
-	if href := eval[string](v, `document.querySelector(".vl-next").href`); !strings.HasPrefix(href, "http") || !strings.Contains(href, "page=3") {
+	if href := eval[string](v, `document.querySelector(".vl-next").href`); !strings.HasPrefix(href, "http") ||
+		!strings.Contains(href, "page=3") {
 		t.Errorf("the link to the next page leads to %s", href)
 	}
 
@@ -190,7 +205,8 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	if got := eval[string](v, listItems); !strings.Contains(strings.ToLower(got), strings.ToLower(sought)) {
 		t.Errorf("a search for %q finds %.300s", sought, got)
 	}
-	v.want(`new URL([...document.querySelectorAll(".vl-exports a")].find((a) => a.textContent === "BibTeX").href).search`, "?and.q="+sought)
+	v.want(
+		`new URL([...document.querySelectorAll(".vl-exports a")].find((a) => a.textContent === "BibTeX").href).search`, "?and.q="+sought)
 	v.click(".vl-exports summary")
 	shoot(v, "searched")
 	v.wantNoComplaint()
@@ -213,15 +229,18 @@ func TestPageElementKeepsTheList(t *testing.T) {
 	v.want(listItems, first)
 	v.want(`globalThis.failure.status + " " + globalThis.failure.url.includes("type=")`, "0 true")
 	shoot(v, "failed")
-	v.want(`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })))`, "true")
+	v.want(
+		`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })))`, "true")
 }
 
 // elementWithoutAnswer: the site's own content of the element stays if there is no answer.
 func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	for _, isolate := range []string{"", " isolate"} {
-		v.open(website(t, data, `<vitrine-list src="http://127.0.0.1:1/lists/x"`+isolate+`><p id="own">Our own list</p></vitrine-list>`))
-		v.await(`document.querySelector("vitrine-list").textContent.includes("could not") || document.querySelector("vitrine-list").shadowRoot?.querySelector(".vl-failed")`)
+		v.open(website(t, data, `<vitrine-list src="http://127.0.0.1:1/lists/x"`+isolate+
+			`><p id="own">Our own list</p></vitrine-list>`))
+		v.await(
+			`document.querySelector("vitrine-list").textContent.includes("could not") || document.querySelector("vitrine-list").shadowRoot?.querySelector(".vl-failed")`)
 		if !eval[bool](v, `document.getElementById("own").checkVisibility()`) {
 			t.Errorf("with%s: the site's own list is gone", isolate)
 		}
@@ -234,7 +253,8 @@ func elementWithoutScript(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.withoutScript()
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" search>`+fragment+`</vitrine-list>`))
-	if got := eval[string](v, `String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
+	if got := eval[string](v,
+		`String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
 		t.Errorf("the element shows %s records", got)
 	}
 	v.wantNoComplaint()
@@ -269,7 +289,8 @@ func elementsApart(t *testing.T, chrome context.Context, data string) {
 		return true;
 	})()`)
 	v.await(`document.querySelector("#copy .vl-main > .vl-list")`)
-	v.want(`String(document.querySelectorAll("#copy .vl-tools, #copy .vl-main").length) + document.querySelectorAll("#copy .vl-list").length + globalThis.failed`, "21undefined")
+	v.want(
+		`String(document.querySelectorAll("#copy .vl-tools, #copy .vl-main").length) + document.querySelectorAll("#copy .vl-list").length + globalThis.failed`, "21undefined")
 	v.wantNoComplaint()
 }
 
@@ -290,10 +311,12 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v.click(".vl-copy")
 	v.await(listStatus + ` === "Citation copied."`)
 	v.want(`navigator.clipboard.readText()`, want)
-	if html := eval[string](v, `navigator.clipboard.read().then(([item]) => item.getType("text/html")).then((blob) => blob.text())`); !strings.Contains(html, "<") || strings.Contains(html, "<button") {
+	if html := eval[string](v,
+		`navigator.clipboard.read().then(([item]) => item.getType("text/html")).then((blob) => blob.text())`); !strings.Contains(html, "<") || strings.Contains(html, "<button") {
 		t.Errorf("copied as HTML: %.300s", html)
 	}
-	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:nth-of-type(2) > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:nth-of-type(2) > summary")), chromedp.KeyEvent(kb.Enter),
+		chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
 	// The message may be that of before.
 	v.await(`document.activeElement.ariaLabel === "Copy: RIS" && ` + listStatus + ` === "Citation copied."`)
 	ris := eval[string](v, `document.querySelector(".vl-fold[open] > pre").textContent`)
@@ -321,10 +344,12 @@ func goInHistory(v *tab, n int) {
 // elementChart: the chart has a bar for each year, in proportion to its number and at its place in time, and a table.
 func elementChart(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 390)
-	v.open(website(t, data, `<vitrine-list chart src="DATA/lists/activities" year="2015,2017..2019" limit="1"></vitrine-list>`))
+	v.open(website(t, data,
+		`<vitrine-list chart src="DATA/lists/activities" year="2015,2017..2019" limit="1"></vitrine-list>`))
 	v.await(listShown)
 	v.click(".vl-years summary")
-	v.want(`String(Array.from(document.querySelectorAll(".vl-years tbody th"), (e) => e.textContent))`, "2015,2017,2018,2019")
+	v.want(`String(Array.from(document.querySelectorAll(".vl-years tbody th"), (e) => e.textContent))`,
+		"2015,2017,2018,2019")
 	v.want(`((rects, counts) => {
 		const columns = rects.map(({ x }) => Math.round((x - rects[0].x) / ((rects.at(-1).x - rects[0].x) / 4)));
 		const near = rects.every(({ height }, i) => Math.abs(height - 96 * counts[i] / Math.max(...counts)) <= 1);
@@ -354,7 +379,8 @@ func elementThemes(t *testing.T, chrome context.Context, data string) {
 // reload and a shared link show the list of the address.
 func elementLinkable(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
-	page := website(t, data, `<vitrine-list linkable src="DATA/lists/activities" type="publication" limit="5" facets="year type" search></vitrine-list>`) + "/"
+	page := website(t, data,
+		`<vitrine-list linkable src="DATA/lists/activities" type="publication" limit="5" facets="year type" search></vitrine-list>`) + "/"
 	v.open(page + "?id=a%20b&flag#top")
 	v.await(listShown)
 	eval[bool](v, `history.replaceState({ own: 1 }, "") ?? true`)
@@ -362,7 +388,8 @@ func elementLinkable(t *testing.T, chrome context.Context, data string) {
 		t.Helper()
 		v.await(`document.querySelector(".vl-chip") && ` + listShown)
 		v.await(`location.search === ` + strconv.Quote("?id=a%20b&flag"+query) + ` && ` + listShown)
-		v.await(`["year", "type", "q", "page"].map((name) => document.querySelector("vitrine-list").getAttribute(name) ?? "").join("|") === ` + strconv.Quote(chosen) + ` && ` + listShown)
+		v.await(
+			`["year", "type", "q", "page"].map((name) => document.querySelector("vitrine-list").getAttribute(name) ?? "").join("|") === ` + strconv.Quote(chosen) + ` && ` + listShown)
 		v.want("location.hash+history.state?.own", "#top1")
 	}
 	shown("", "|publication||")
@@ -407,7 +434,8 @@ func elementLinkable(t *testing.T, chrome context.Context, data string) {
 	goInHistory(v, 1)
 	shown("&vl-q=moths&vl-type=", "||moths|")
 	found, link := eval[string](v, listItems), eval[string](v, "location.href")
-	for _, again := range []func(){func() { v.do(chromedp.Reload()) }, func() { v = newTab(t, chrome, 1280); v.open(link) }} {
+	for _, again := range []func(){func() { v.do(chromedp.Reload()) },
+		func() { v = newTab(t, chrome, 1280); v.open(link) }} {
 		again()
 		v.await(`document.querySelector(".vl-q")?.value === "moths" && ` + listShown)
 		v.want(listItems, found)
@@ -419,7 +447,8 @@ func elementLinkable(t *testing.T, chrome context.Context, data string) {
 func elementsLinkable(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	const one = `src="DATA/lists/activities" limit="3" facets="type"></vitrine-list>`
-	v.open(website(t, data, `<vitrine-list id="a" linkable `+one+`<vitrine-list id="b" linkable isolate `+one+`<vitrine-list id="c" `+one) + "/?vl-b-type=lecture&vl-c-type=lecture&vl-b-unit=X")
+	v.open(website(t, data, `<vitrine-list id="a" linkable `+one+`<vitrine-list id="b" linkable isolate `+one+
+		`<vitrine-list id="c" `+one) + "/?vl-b-type=lecture&vl-c-type=lecture&vl-b-unit=X")
 	const others = "vl-c-type=lecture&vl-b-unit=X"
 	types := func() string {
 		return eval[string](v, `["a", "b", "c"].map((id) => document.getElementById(id).getAttribute("type")).join()`)
@@ -427,14 +456,17 @@ func elementsLinkable(t *testing.T, chrome context.Context, data string) {
 	shown := func(query, want string) {
 		t.Helper()
 		v.await("location.search === " + strconv.Quote("?"+query))
-		v.await(`["a", "b", "c"].every((id) => { const e = document.getElementById(id), root = e.shadowRoot ?? e; return root.querySelector(".vl-chip") && !root.querySelector("[aria-busy]"); })`)
+		v.await(
+			`["a", "b", "c"].every((id) => { const e = document.getElementById(id), root = e.shadowRoot ?? e; return root.querySelector(".vl-chip") && !root.querySelector("[aria-busy]"); })`)
 		if got := types(); got != want {
 			t.Errorf("%s: types %s, want %s", query, got, want)
 		}
 	}
 	shown("vl-b-type=lecture&"+others, ",lecture,")
 	click := func(id, value string) {
-		eval[bool](v, fmt.Sprintf(`{ const e = document.getElementById(%q); (e.shadowRoot ?? e).querySelector(".vl-chip[value=%s]").click(); true }`, id, value))
+		eval[bool](v,
+			fmt.Sprintf(
+				`{ const e = document.getElementById(%q); (e.shadowRoot ?? e).querySelector(".vl-chip[value=%s]").click(); true }`, id, value))
 	}
 	click("a", "publication")
 	shown("vl-b-type=lecture&"+others+"&vl-a-type=publication", "publication,lecture,")
@@ -484,7 +516,8 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	}))
 	t.Cleanup(hostile.Close)
 	v := newTab(t, chrome, 1280)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // without a policy that would hide a mistake
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		// without a policy that would hide a mistake
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><script>function ran() { globalThis.runs = true; }</script>
 			<vitrine-list src="%s/hostile"></vitrine-list><script type="module" src="%s/lists/list.js"></script>`, hostile.URL, data)
@@ -493,9 +526,12 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	v.open(page.URL)
 	v.await(listShown)
 	v.click("#bad")
-	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`, "p,svg,svg,a,rect,table,a,a,aundefined")
-	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`, ",,"+hostile.URL+"/items/1")
-	v.want(`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style|:|fill|mask|background/.test(name)).join()`, "")
+	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`,
+		"p,svg,svg,a,rect,table,a,a,aundefined")
+	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`,
+		",,"+hostile.URL+"/items/1")
+	v.want(
+		`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style|:|fill|mask|background/.test(name)).join()`, "")
 	v.wantNoComplaint()
 	eval[bool](v, `document.querySelector("vitrine-list").setAttribute("src", "`+hostile.URL+`/none") ?? true`)
 	v.await(`document.querySelector(".vl-failed")`)
@@ -517,11 +553,13 @@ func elementSnippets(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, snippetOf(t, "The element", "html", data)))
 	v.await(listShown)
-	v.await(`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && document.querySelector(".vl-exports a")`)
+	v.await(
+		`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && document.querySelector(".vl-exports a")`)
 	v.wantNoComplaint()
 
 	v.open(website(t, data, `<p>Before</p>`+snippetOf(t, "iframe", "html", data)))
-	v.await(`document.querySelector("iframe").clientHeight > 810 || Number(document.querySelector("iframe").height) !== 800`)
+	v.await(
+		`document.querySelector("iframe").clientHeight > 810 || Number(document.querySelector("iframe").height) !== 800`)
 	v.wantNoComplaint()
 	shoot(v, "frame")
 }
@@ -555,8 +593,9 @@ func TestFacesElementAccessible(t *testing.T) {
 		"element":  fullElement,
 		"person":   personElement,
 		"isolated": strings.Replace(fullElement, "search", "isolate search", 1),
-		"german":   `<div lang="de" dir="rtl">` + strings.Replace(fullElement, "search", `type="publication" search`, 1) + `</div>`,
-		"failed":   `<vitrine-list src="http://127.0.0.1:1/lists/x" search exports><p>Our own list</p></vitrine-list>`,
+		"german": `<div lang="de" dir="rtl">` +
+			strings.Replace(fullElement, "search", `type="publication" search`, 1) + `</div>`,
+		"failed": `<vitrine-list src="http://127.0.0.1:1/lists/x" search exports><p>Our own list</p></vitrine-list>`,
 	}
 	for _, width := range []int64{390, 820, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -564,7 +603,8 @@ func TestFacesElementAccessible(t *testing.T) {
 			v.scheme(scheme)
 			for name, body := range pages {
 				v.open(website(t, data, body))
-				v.await(`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
+				v.await(
+					`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
 				eval[any](v, source+"; 0")
 				if found := eval[string](v, violations); found != "" {
 					t.Errorf("%s, %d, %s: %s", name, width, scheme, found)

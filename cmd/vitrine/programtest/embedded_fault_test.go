@@ -16,9 +16,11 @@ import (
 func TestEmbeddedStoreUnusable(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
-		"something else": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no store ", 2000)), 0o600) },
-		"cut off":        func(path string) error { return os.WriteFile(path, []byte{0, 1, 2}, 0o600) },
-		"a folder":       func(path string) error { return os.Mkdir(path, 0o700) },
+		"something else": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("no store ", 2000)), 0o600)
+		},
+		"cut off":  func(path string) error { return os.WriteFile(path, []byte{0, 1, 2}, 0o600) },
+		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -26,7 +28,8 @@ func TestEmbeddedStoreUnusable(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.ReadFile(filepath.Join(dir, "v.db"))
-			out, err := command(dir, "serve", "--store", "bolt://v.db", "--listen", "127.0.0.1:0", "--admin-listen", "").CombinedOutput()
+			out, err := command(dir, "serve", "--store", "bolt://v.db", "--listen", "127.0.0.1:0", "--admin-listen",
+				"").CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "v.db: ") || strings.Contains(string(out), "panic") {
 				t.Errorf("serve: %v\n%s", err, out)
 			}
@@ -77,7 +80,8 @@ func TestDiskFull(t *testing.T) {
 func largeActivities(n int) (lines []string) {
 	text := strings.Repeat("abstract ", 550)
 	for i := range n {
-		lines = append(lines, fmt.Sprintf(`{"_id":"a%d","type":"lecture","title":"Title %d","abstract":%q}`, i, i, text))
+		lines = append(lines,
+			fmt.Sprintf(`{"_id":"a%d","type":"lecture","title":"Title %d","abstract":%q}`, i, i, text))
 	}
 	return lines
 }
@@ -86,7 +90,8 @@ func largeActivities(n int) (lines []string) {
 func runFailed(log, view string) bool {
 	for _, line := range strings.Split(log, "\n") {
 		var entry struct{ Msg, View, Result string }
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "run" && entry.View == view && entry.Result == "error" {
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "run" && entry.View == view &&
+			entry.Result == "error" {
 			return true
 		}
 	}

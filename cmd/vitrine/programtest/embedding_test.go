@@ -51,7 +51,8 @@ func snippets(t *testing.T) (all []snippet) {
 		t.Fatal(err)
 	}
 	heading := ""
-	for _, part := range regexp.MustCompile("(?m)^#+ (.*)$|^```(\\w+)\n((?s:.*?))^```$").FindAllStringSubmatch(string(text), -1) {
+	for _, part := range regexp.MustCompile("(?m)^#+ (.*)$|^```(\\w+)\n((?s:.*?))^```$").
+		FindAllStringSubmatch(string(text), -1) {
 		if part[1] != "" {
 			heading = part[1]
 		} else {
@@ -97,9 +98,11 @@ func inlineOf(t *testing.T, begins, server string) string {
 func TestEmbeddingSnippets(t *testing.T) {
 	wholeOnly(t)
 	tested := map[string]bool{
-		"The element html": true, "Appearance css": true, "nginx SSI nginx": true, "Apache SSI sh": true, "Apache SSI apache": true, "Varnish ESI vcl": true,
-		"PHP php": true, "Twig php": true, "Twig twig": true, "TYPO3 Fluid php": true, "TYPO3 Fluid xml": true, "WordPress php": true,
-		"iframe html": true, "oEmbed sh": true, "curl sh": true, "Python python": true,
+		"The element html": true, "Appearance css": true, "nginx SSI nginx": true, "Apache SSI sh": true,
+		"Apache SSI apache": true, "Varnish ESI vcl": true,
+		"PHP php": true, "Twig php": true, "Twig twig": true, "TYPO3 Fluid php": true, "TYPO3 Fluid xml": true,
+		"WordPress php": true,
+		"iframe html":   true, "oEmbed sh": true, "curl sh": true, "Python python": true,
 	}
 	for _, s := range snippets(t) {
 		if n := strings.Count(s.text, "\n"); n > snippetLines {
@@ -194,7 +197,8 @@ func TestEmbeddingIncludes(t *testing.T) {
 			for _, state := range []int32{up, broken, silent} {
 				l.state.Store(state)
 				// Long enough for the site's copy to expire.
-				for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+				for end := time.Now().Add(1500 * time.Millisecond); time.Now().
+					Before(end); time.Sleep(300 * time.Millisecond) {
 					if html := page(); !strings.Contains(html, listMark) || !strings.Contains(html, "Our site") {
 						t.Fatalf("line %d: the page has no list:\n%.600s", state, html)
 					}
@@ -251,7 +255,8 @@ func daemon(t *testing.T, address string, name string, args ...string) {
 var browser = map[string]string{
 	"Accept":          "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
 	"Accept-Encoding": "gzip, deflate, br, zstd", "Accept-Language": "de,en;q=0.5", "Upgrade-Insecure-Requests": "1",
-	"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+	"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none",
+	"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
 }
 
 // visit returns the text that a visitor sees of a page, with additional request headers; an empty
@@ -323,7 +328,8 @@ func startNginx(t *testing.T, server string) func() string {
 	address := freeAddress(t)
 	dir := folder(t, map[string]string{"site/page.html": site(inlineOf(t, "<!--# include", ""))})
 	conf := snippetOf(t, "nginx SSI", "nginx", server)
-	conf = strings.NewReplacer("/var/cache/nginx/lists", dir+"/cache", "server {", "server { listen "+address+"; root "+dir+"/site;").Replace(conf)
+	conf = strings.NewReplacer("/var/cache/nginx/lists", dir+"/cache", "server {",
+		"server { listen "+address+"; root "+dir+"/site;").Replace(conf)
 	nginx(t, dir, address, conf)
 	return func() string { return visit(address, "/page.html") }
 }
@@ -331,7 +337,9 @@ func startNginx(t *testing.T, server string) func() string {
 // nginx runs nginx with a given http block until the test ends.
 func nginx(t *testing.T, dir, address, conf string) {
 	t.Helper()
-	conf = "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nhttp { access_log off; gzip on; types { text/html html; }\n" + conf + "}\n"
+	conf = "daemon off; pid " + dir +
+		"/pid; error_log stderr; events {}\nhttp { access_log off; gzip on; types { text/html html; }\n" + conf +
+		"}\n"
 	if os.Geteuid() == 0 {
 		conf = "user root;\n" + conf
 	}
@@ -357,7 +365,8 @@ func startApache(t *testing.T, server string) func() string {
 // apache runs Apache with a virtual host's configuration and some modules, until the test ends.
 func apache(t *testing.T, dir, address, host string, modules ...string) {
 	t.Helper()
-	conf := "ServerRoot " + dir + "\nServerName localhost\nListen " + address + "\nPidFile " + dir + "/pid\nErrorLog /dev/stderr\n"
+	conf := "ServerRoot " + dir + "\nServerName localhost\nListen " + address + "\nPidFile " + dir +
+		"/pid\nErrorLog /dev/stderr\n"
 	for _, name := range append([]string{"mpm_event", "authz_core", "mime", "filter", "deflate"}, modules...) {
 		conf += "LoadModule " + name + "_module /usr/lib/apache2/modules/mod_" + name + ".so\n"
 	}
@@ -390,7 +399,8 @@ func startVarnish(t *testing.T, server string) func() string {
 		`.host = "data.institute.example"; .port = "80";`, host(server),
 	).Replace(snippetOf(t, "Varnish ESI", "vcl", server))
 	dir := folder(t, map[string]string{"front.vcl": vcl})
-	daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
+	daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f",
+		filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
 	return func() string { return visit(address, "/page.html") }
 }
 
@@ -403,7 +413,8 @@ func php(t *testing.T, dir, script string) string {
 	if err != nil {
 		t.Fatalf("php %s: %v\n%s", script, err, out)
 	}
-	if bytes.Contains(out, []byte("Warning:")) || bytes.Contains(out, []byte("Deprecated:")) || bytes.Contains(out, []byte("Notice:")) {
+	if bytes.Contains(out, []byte("Warning:")) || bytes.Contains(out, []byte("Deprecated:")) ||
+		bytes.Contains(out, []byte("Notice:")) {
 		t.Errorf("php %s: %.500s", script, out)
 	}
 	return string(out)
@@ -453,7 +464,8 @@ func startFluid(t *testing.T, server string) func() string {
 			URL string `xml:"url,attr"`
 		} `xml:"http://typo3.org/ns/Institute/Site/ViewHelpers list"`
 	}
-	if err := xml.Unmarshal([]byte(snippetOf(t, "TYPO3 Fluid", "xml", server)), &page); err != nil || page.List.URL == "" {
+	if err := xml.Unmarshal([]byte(snippetOf(t, "TYPO3 Fluid", "xml", server)), &page); err != nil ||
+		page.List.URL == "" {
 		t.Fatalf("the template has no list: %v", err)
 	}
 	return phpSite(t, map[string]string{
@@ -502,7 +514,8 @@ func startWordPress(t *testing.T, server string) func() string {
 		"wordpress.php": wordPress,
 		"list.php":      "<?php\n" + snippetOf(t, "WordPress", "php", server),
 		"page.php": "<?php require 'wordpress.php'; require 'list.php'; ?>" +
-			site("<?= $shortcodes['vitrine'](['src' => '"+strings.ReplaceAll(src, "&", "&amp;")+"']) . $shortcodes['vitrine'](['src' => 'file:///etc/hostname']) . $shortcodes['vitrine']([]) ?>"),
+			site("<?= $shortcodes['vitrine'](['src' => '"+strings.ReplaceAll(src, "&", "&amp;")+
+				"']) . $shortcodes['vitrine'](['src' => 'file:///etc/hostname']) . $shortcodes['vitrine']([]) ?>"),
 	})
 }
 
@@ -552,7 +565,8 @@ func TestEmbeddingFetches(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal([]byte(out), &answer)
 		}
-		if err != nil || answer.Type != "rich" || answer.Version != "1.0" || !strings.Contains(answer.HTML, "<iframe ") {
+		if err != nil || answer.Type != "rich" || answer.Version != "1.0" ||
+			!strings.Contains(answer.HTML, "<iframe ") {
 			t.Errorf("%v\n%.500s", err, out)
 		}
 	})

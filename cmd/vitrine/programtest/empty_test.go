@@ -28,7 +28,8 @@ func TestNoStore(t *testing.T) {
 				}
 			}
 			cmd := command(dir, args...)
-			cmd.Env = append(cmd.Env, storeEnv+"=bolt://"+name, "VITRINE_ADMIN_LISTEN=", snapshots+"="+filepath.Join(dir, "files"))
+			cmd.Env = append(cmd.Env, storeEnv+"=bolt://"+name, "VITRINE_ADMIN_LISTEN=",
+				snapshots+"="+filepath.Join(dir, "files"))
 			out, err := cmd.CombinedOutput()
 			for _, want := range []string{"no store at bolt://" + file, "vitrine import", "--demo"} {
 				if err == nil || !strings.Contains(string(out), want) {
@@ -40,7 +41,8 @@ func TestNoStore(t *testing.T) {
 			}
 		}
 	}
-	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"}, {"new/folder/new.db", "bad.jsonl"}, {"empty.db", "bad.jsonl"}} {
+	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"},
+		{"new/folder/new.db", "bad.jsonl"}, {"empty.db", "bad.jsonl"}} {
 		if out, err := command(dir, "import", "--store", "bolt://"+call[0], call[1]).CombinedOutput(); err == nil {
 			t.Errorf("import %q: %s", call, out)
 		}
@@ -50,7 +52,8 @@ func TestNoStore(t *testing.T) {
 		t.Error("import bad.jsonl succeeded")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.db*"))
-	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], "empty.db") || !strings.HasSuffix(left[1], "old.db") {
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], "empty.db") ||
+		!strings.HasSuffix(left[1], "old.db") {
 		t.Errorf("files left behind: %v, %v", left, err)
 	}
 	if info, err := os.Stat(left[0]); err != nil || info.Size() > 0 {
@@ -70,7 +73,8 @@ func TestStatusOfAnotherServer(t *testing.T) {
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "things.jsonl")
 	vitrine(t, other, "import", "--store", "bolt://v.db", filepath.Join(dir, "things.jsonl"))
-	s, _ := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, other, "--store", "bolt://v.db").ready()
+	s, _ := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, other, "--store",
+		"bolt://v.db").ready()
 	for _, d := range []string{dir, other} {
 		set(d, "VITRINE_ADMIN_LISTEN", strings.TrimPrefix(s.admin, "http://"))
 	}
@@ -83,7 +87,8 @@ func TestStatusOfAnotherServer(t *testing.T) {
 			t.Errorf("%s: %v\n%.1000s", name, err, out+errs)
 		}
 	}
-	if out := vitrine(t, dir, "status", "--store", "bolt://"+filepath.Join(dir, "v.db")); !strings.Contains(out, "activities") {
+	if out := vitrine(t, dir, "status", "--store", "bolt://"+filepath.Join(dir, "v.db")); !strings.Contains(out,
+		"activities") {
 		t.Errorf("the server's own store: %s", out)
 	}
 }

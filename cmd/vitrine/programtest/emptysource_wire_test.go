@@ -28,17 +28,20 @@ func TestEmptySource(t *testing.T) {
 			status, body = s.get("/readyz")
 			return unless(strings.Count(body, `"empty":true`) >= 8)
 		})
-		if status != http.StatusOK || !strings.Contains(body, `"state":"degraded"`) || !strings.Contains(body, `no records`) ||
+		if status != http.StatusOK || !strings.Contains(body, `"state":"degraded"`) ||
+			!strings.Contains(body, `no records`) ||
 			strings.Contains(body, "deadlines") {
 			t.Errorf("readyz: %d %s", status, body)
 		}
-		for _, collection := range []string{"activities", "persons", "projects", "proposals", "journals", "conferences"} {
+		for _, collection := range []string{"activities", "persons", "projects", "proposals", "journals",
+			"conferences"} {
 			want := `"collection":"` + collection + `"` // a run's log follows its outcome
 			await(t, "the log has a warning with "+want, func() string {
 				return unless(strings.Contains(s.logged(), want))
 			})
 		}
-		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_empty{view="persons"} 1`) {
+		if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text,
+			`vitrine_view_job_empty{view="persons"} 1`) {
 			t.Error("the metrics do not report the missing records")
 		}
 		args := []string{"--store", uri, "--admin-listen", strings.TrimPrefix(s.admin, "http://")}
@@ -46,7 +49,8 @@ func TestEmptySource(t *testing.T) {
 			t.Errorf("status: %s", out)
 		}
 		s.stop()
-		set(dir, "VITRINE_VIEWS_OPTIONAL", "activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
+		set(dir, "VITRINE_VIEWS_OPTIONAL",
+			"activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
 		s = startServer(t, dir, "--store", uri).ready()
 		await(t, "the server is not degraded", func() string { // as it is while a busy store does not answer
 			if _, body := s.get("/readyz"); strings.Contains(body, "degraded") {

@@ -41,10 +41,13 @@ func TestThroughServer(t *testing.T) {
 		})
 	}
 	type d = bson.M
-	upsert(d{"_id": "old", "year": 2018, "type": "publication"}, d{"_id": "hidden", "year": 2024, "type": "publication", "hide": true},
+	upsert(d{"_id": "old", "year": 2018, "type": "publication"},
+		d{"_id": "hidden", "year": 2024, "type": "publication", "hide": true},
 		bson.Raw(bsoncore.NewDocumentBuilder().AppendString("_id", "bad").AppendDocument("authors", broken).Build()))
-	for _, args := range [][]string{{"explain", "/lists/activities"}, {"lists", "diff", "--public", "{}"}, {"query"}} {
-		if out, err := command(dir, append(args, "--store", "bolt://v.db")...).CombinedOutput(); err == nil || !strings.Contains(string(out), "run vitrine materialize") {
+	for _, args := range [][]string{{"explain", "/lists/activities"}, {"lists", "diff", "--public", "{}"},
+		{"query"}} {
+		if out, err := command(dir, append(args, "--store", "bolt://v.db")...).CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "run vitrine materialize") {
 			t.Errorf("%s before views are built: %v %s", args, err, out)
 		}
 	}
@@ -59,7 +62,8 @@ func TestThroughServer(t *testing.T) {
 	admin := []string{"--store", "bolt://v.db", "--admin-listen", strings.TrimPrefix(s.admin, "http://")}
 	run := func(args ...string) string { return vitrine(t, dir, append(args, admin...)...) }
 	commands := map[string][]string{
-		"query": {"query", `{"year":{"$gt":2000}}`}, "page": {"query", "--offset", "1", "--limit", "1"}, "count": {"query", "--count"}, "check": {"check"},
+		"query": {"query", `{"year":{"$gt":2000}}`}, "page": {"query", "--offset", "1", "--limit", "1"},
+		"count": {"query", "--count"}, "check": {"check"},
 	}
 	served := map[string]string{}
 	for name, args := range commands {
@@ -67,7 +71,8 @@ func TestThroughServer(t *testing.T) {
 	}
 	const since2020 = `/api/activities?json={"year": {"$gte": 2020}}`
 	for id, want := range map[string]string{
-		"old":    "in the answer: no — clause `year >= 2020` (json) fails: year is 2018\nnote: in the source year is 2024: not materialized yet\n",
+		"old": "in the answer: no — clause `year >= 2020` (json) fails: year is 2018\nnote: in the source year " +
+			"is 2024: not materialized yet\n",
 		"new":    "in the answer: no — view activities has no row of it; a run last read the source at 20",
 		"bad":    "in the answer: no — the last run skipped it: malformed record: ",
 		"none":   "in the answer: no — no record in activities has this _id\n",
@@ -81,15 +86,18 @@ func TestThroughServer(t *testing.T) {
 	for args, want := range map[string]string{
 		"/lists/activities --id hidden": "no — the record is not public (lists.public): hide is true\n",
 		"/items/hidden.bib":             "no — the record is not public (lists.public): hide is true\n",
-		"/items/old --id hidden":        "no — the record is not public (lists.public): hide is true\n  and clause `_id = \"old\"` (the path) fails: _id is \"hidden\"\n",
-		"/items/old":                    "yes — ",
-		"/items/new":                    "no — view activities has no row of it; a run last read the source at 20",
-		"/items/bad":                    "no — the last run skipped it: malformed record: ",
-		"/items/none":                   "no — no record in activities, projects, conferences has this _id\n",
+		"/items/old --id hidden": "no — the record is not public (lists.public): hide is true\n  and clause " +
+			"`_id = \"old\"` (the path) fails: _id is \"hidden\"\n",
+		"/items/old":  "yes — ",
+		"/items/new":  "no — view activities has no row of it; a run last read the source at 20",
+		"/items/bad":  "no — the last run skipped it: malformed record: ",
+		"/items/none": "no — no record in activities, projects, conferences has this _id\n",
 	} {
 		for range 2 { // the second time with the plan that the server has kept
 			text := run(append([]string{"explain"}, strings.Fields(args)...)...)
-			if !strings.HasPrefix(text, "in the answer: "+want) || strings.Contains(text, "instead of the item: There is no such item.\n") == strings.Contains(text, "kept: ") {
+			if !strings.HasPrefix(text, "in the answer: "+want) ||
+				strings.Contains(text, "instead of the item: There is no such item.\n") ==
+					strings.Contains(text, "kept: ") {
 				t.Errorf("%s: %s", args, text)
 			}
 		}
@@ -120,7 +128,8 @@ func TestThroughServer(t *testing.T) {
 	var e struct {
 		Record struct{ Reason string }
 	}
-	if text := run("explain", since2020, "--id", "new", "--key-file", "key", "--json"); json.Unmarshal([]byte(text), &e) != nil || e.Record.Reason != "not materialized" {
+	if text := run("explain", since2020, "--id", "new", "--key-file", "key", "--json"); json.Unmarshal([]byte(text),
+		&e) != nil || e.Record.Reason != "not materialized" {
 		t.Errorf("by the store: %s", text)
 	}
 }

@@ -31,7 +31,8 @@ func TestFaces(t *testing.T) {
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	for name, path := range map[string]string{
 		"list.bib": "activities.bib", "list.latex.bib": "activities.bib?latex=1", "list.ris": "activities.ris",
-		"list.csl.json": "activities.csl.json", "list.jsonld": "activities.jsonld", "list.csv": "activities.csv", "list.json": "activities.json?limit=50",
+		"list.csl.json": "activities.csl.json", "list.jsonld": "activities.jsonld", "list.csv": "activities.csv",
+		"list.json": "activities.json?limit=50",
 		"list.atom": "activities.atom", "list.rss": "activities.rss", "list.feed.json": "activities.feed.json",
 	} {
 		status, body := s.get("/lists/" + path)
@@ -49,7 +50,8 @@ func TestFaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), expected, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range []string{"xmllint --noout list.atom list.rss", "node " + programs + "/check.mjs .", "node " + programs + "/feeds.mjs . " + s.base} {
+	for _, call := range []string{"xmllint --noout list.atom list.rss", "node " + programs + "/check.mjs .",
+		"node " + programs + "/feeds.mjs . " + s.base} {
 		words := strings.Fields(call)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir

@@ -9,8 +9,8 @@ import (
 )
 
 // TestTwoInstitutesOneViewsDatabase: an institute whose views.database has the views of another one does not start,
-// and leaves them as they are. If it comes to that while it runs, it keeps its rows and says so, until the database is
-// its own again.
+// and leaves them as they are. If it comes to that while it runs, it keeps its rows and says so, until the database
+// is its own again.
 func TestTwoInstitutesOneViewsDatabase(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t, stamped{activities: 30})

@@ -176,8 +176,8 @@ func (g *group) until(what string, come func() bool) {
 	await(g.t, what, func() string { return unless(come()) })
 }
 
-// untilRun is until for what a run of all jobs brings. Jobs have no schedules, so a run that fails with a slow store is
-// not repeated. Therefore untilRun requests further runs from the leader until the state is reached.
+// untilRun is until for what a run of all jobs brings. Jobs have no schedules, so a run that fails with a slow store
+// is not repeated. Therefore untilRun requests further runs from the leader until the state is reached.
 func (g *group) untilRun(what string, come func() bool) {
 	g.t.Helper()
 	requested := time.Now()

@@ -29,7 +29,8 @@ func TestHangup(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json",
+		cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+			"--log-format", "json",
 			"--demo")
 		cmd.Path, cmd.Args = nohup, append([]string{nohup}, cmd.Args...)
 		s := &server{t: t, cmd: cmd}

@@ -23,7 +23,8 @@ func secretRecords() (persons, activities string) {
 		fields = append(fields, `"`+strings.ReplaceAll(name, "*", "x")+`":"`+secretMail+`"`)
 	}
 	secret := strings.Join(fields, ",")
-	return `{"_id":"p1","username":"ada","first":"Ada","last":"Moth","roles":["admin"],"units":[{"unit":"SOIL",` + secret + `}],` + secret + `}` + "\n",
+	return `{"_id":"p1","username":"ada","first":"Ada","last":"Moth","roles":["admin"],"units":[{"unit":"SOIL",` +
+			secret + `}],` + secret + `}` + "\n",
 		`{"_id":"a1","type":"publication","subtype":"article","title":"Moths","year":2024,"authors":[{"user":"ada","last":"Moth",` + secret + `}],` + secret + `}` + "\n"
 }
 
@@ -45,10 +46,12 @@ func TestHiddenByDefault(t *testing.T) {
 	write("persons.jsonl", persons)
 	write("activities.jsonl", activities)
 	_, src := configs.RenderRules()
-	rules := write("rules.yaml", strings.NewReplacer("\nfields:\n", "\nfields:\n  mail: text\n  phone: text\n", "{authors} ({year})", "{authors} {mail} {phone} ({year})",
+	rules := write("rules.yaml", strings.NewReplacer("\nfields:\n", "\nfields:\n  mail: text\n  phone: text\n",
+		"{authors} ({year})", "{authors} {mail} {phone} ({year})",
 		"{authors:linked}", "{authors:linked} {mail}").Replace(string(src)))
 	secret := strings.Repeat("k", 32)
-	config := write("v.yml", "store: bolt://v.db\nrules: {file: "+rules+"}\nviews: {snapshot: snapshots, optional: [deadlines, projects, proposals, journals, events, spectrum]}\n"+
+	config := write("v.yml", "store: bolt://v.db\nrules: {file: "+rules+
+		"}\nviews: {snapshot: snapshots, optional: [deadlines, projects, proposals, journals, events, spectrum]}\n"+
 		"auth: {session: {jwt_secret: "+secret+"}}\n")
 	vitrine(t, dir, "import", "--config", config, "persons.jsonl", "activities.jsonl")
 	vitrine(t, dir, "materialize", "--config", config)
@@ -58,7 +61,8 @@ func TestHiddenByDefault(t *testing.T) {
 		}
 	}
 	const citations = `"print":"Moth ` // the beginning of the rule's citations
-	if out := vitrine(t, dir, "query", "--config", config); strings.Contains(out, citations+secretMail) || !strings.Contains(out, citations) {
+	if out := vitrine(t, dir, "query", "--config", config); strings.Contains(out, citations+secretMail) ||
+		!strings.Contains(out, citations) {
 		t.Errorf("a rule shows a hidden field: %s", out)
 	}
 	s := startServer(t, dir, "--config", config).ready()
@@ -66,19 +70,22 @@ func TestHiddenByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"/api/users/ada", "/api/user-units/ada", "/api/activities?full=1", "/api/activities?columns=authors.mail", "/api/activities", "/api/all-activities", "/api/html"} {
+	for _, target := range []string{"/api/users/ada", "/api/user-units/ada", "/api/activities?full=1",
+		"/api/activities?columns=authors.mail", "/api/activities", "/api/all-activities", "/api/html"} {
 		_, anonymous := s.get(target)
 		_, admin := s.get(target, "Authorization", "Bearer "+token)
 		if strings.Contains(anonymous, secretMail) {
 			t.Errorf("%s: answer to any caller: %s", target, anonymous)
 		}
-		if rendered := strings.HasPrefix(target, "/api/activities?") || strings.HasPrefix(target, "/api/user"); strings.Contains(admin, secretMail) != rendered {
+		if rendered := strings.HasPrefix(target, "/api/activities?") ||
+			strings.HasPrefix(target, "/api/user"); strings.Contains(admin, secretMail) != rendered {
 			t.Errorf("%s: answer to an admin: %s", target, admin)
 		}
 	}
 	for _, name := range configs.Default().Access.HiddenFields {
 		filter := `{"` + strings.ReplaceAll(name, "*", "x") + `":{"$exists":true}}`
-		if _, answer := s.get("/api/search/persons?json=" + url.QueryEscape(filter)); !strings.Contains(answer, "fields.hidden") {
+		if _, answer := s.get("/api/search/persons?json=" + url.QueryEscape(filter)); !strings.Contains(answer,
+			"fields.hidden") {
 			t.Errorf("a filter on %s: %s", name, answer)
 		}
 	}

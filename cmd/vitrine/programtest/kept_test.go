@@ -15,8 +15,8 @@ import (
 	"vitrine/proxy/proxytest/osiristest"
 )
 
-// portal has the system that an institute's portal asks, and a folder for a program in front of it. The program's store
-// holds the same records.
+// portal has the system that an institute's portal asks, and a folder for a program in front of it. The program's
+// store holds the same records.
 type portal struct {
 	t        *testing.T
 	old      *osiristest.Server
@@ -313,7 +313,8 @@ func TestKeptRefreshedByPath(t *testing.T) {
 }
 
 // TestKeptCallingBack: the old server asks itself at its public name, which is the program's, while it makes a page.
-// Even if such pages take all connections of their rule, those that they need can still be fetched: they have another.
+// Even if such pages take all connections of their rule, those that they need can still be fetched: they have
+// another.
 func TestKeptCallingBack(t *testing.T) {
 	t.Parallel()
 	few := strings.Replace(keepAll, "rate: 1000", "rate: 1000\n      connections: 2", 1)
@@ -338,8 +339,8 @@ func plain(t *testing.T, res *http.Response, body string) string {
 	return proxytest.Plain(t, proxytest.Response{Response: res, Body: []byte(body)})
 }
 
-// TestKeptByPreset: the rules that the preset osiris brings have every page of the portal fetched again when one of the
-// collections changes that it is made from.
+// TestKeptByPreset: the rules that the preset osiris brings have every page of the portal fetched again when one of
+// the collections changes that it is made from.
 func TestKeptByPreset(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

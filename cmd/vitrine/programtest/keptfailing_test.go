@@ -64,8 +64,8 @@ func TestKeptWhileFailing(t *testing.T) {
 	p.becomes(s, want, before)
 }
 
-// TestKeptWhileAllFails: while every request to the old server fails, every page that is kept is served, and those that
-// are not say that the old server is at fault.
+// TestKeptWhileAllFails: while every request to the old server fails, every page that is kept is served, and those
+// that are not say that the old server is at fault.
 func TestKeptWhileAllFails(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -96,8 +96,8 @@ func TestKeptWhileAllFails(t *testing.T) {
 	}
 }
 
-// TestKeptWhileSlow: a request for a stale page waits for the new answer, but not long; then it gets the old one, which
-// says so. Meanwhile the old server is asked once.
+// TestKeptWhileSlow: a request for a stale page waits for the new answer, but not long; then it gets the old one,
+// which says so. Meanwhile the old server is asked once.
 func TestKeptWhileSlow(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, brief)
@@ -165,8 +165,8 @@ func TestKeptFirstAnswer(t *testing.T) {
 	}
 }
 
-// TestKeptWrongPage: an operator drops a page that was kept although it was wrong: without a media type in the rule, a
-// login page that comes first is as good as any.
+// TestKeptWrongPage: an operator drops a page that was kept although it was wrong: without a media type in the rule,
+// a login page that comes first is as good as any.
 func TestKeptWrongPage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, keepAll)

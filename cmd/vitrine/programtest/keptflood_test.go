@@ -23,8 +23,8 @@ const (
 )
 
 // TestKeptFlooded: however many parameters, ids, hosts and headers a flood has, the old server gets no more requests
-// than the rule's rate, and no more answers are kept than its budget holds. Meanwhile and afterwards the portal's pages
-// are served.
+// than the rule's rate, and no more answers are kept than its budget holds. Meanwhile and afterwards the portal's
+// pages are served.
 func TestKeptFlooded(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

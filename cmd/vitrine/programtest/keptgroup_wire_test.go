@@ -41,9 +41,9 @@ const (
 	saysWaited    = "another process takes long to fetch a kept answer"
 )
 
-// tooSlow reports whether the store or an instance was too slow, as beside other heavy tests: an instance to which the
-// store does not grant a claim within a second, or does not return an answer, or for which another one has not fetched
-// in time, fetches for itself.
+// tooSlow reports whether the store or an instance was too slow, as beside other heavy tests: an instance to which
+// the store does not grant a claim within a second, or does not return an answer, or for which another one has not
+// fetched in time, fetches for itself.
 func tooSlow(t *testing.T, all []*server) bool {
 	t.Helper()
 	slow := slices.ContainsFunc(all, func(s *server) bool {
@@ -60,8 +60,8 @@ func (s *server) unread() bool { return strings.Contains(s.logged(), saysUnread)
 
 func (g *keptGroup) all() []*server { return append([]*server{g.leader}, g.fronts...) }
 
-// TestKeptGroupMixed: 200 requests of all forms to all instances, while records change, cost the old server one request
-// for each page and state at most, and each gets a page as it once was.
+// TestKeptGroupMixed: 200 requests of all forms to all instances, while records change, cost the old server one
+// request for each page and state at most, and each gets a page as it once was.
 func TestKeptGroupMixed(t *testing.T) {
 	t.Parallel()
 	g := newKeptGroup(t, 3)
@@ -147,8 +147,8 @@ func TestKeptGroupMixed(t *testing.T) {
 	g.asked(0, "without the database")
 }
 
-// TestKeptGroupKilled: when a front end is killed while it fetches a page, the others do not wait until its claim ends:
-// each fetches the page once, and keeps it.
+// TestKeptGroupKilled: when a front end is killed while it fetches a page, the others do not wait until its claim
+// ends: each fetches the page once, and keeps it.
 func TestKeptGroupKilled(t *testing.T) {
 	t.Parallel()
 	g := newKeptGroup(t, 3)
@@ -182,8 +182,8 @@ func TestKeptGroupKilled(t *testing.T) {
 	t.Logf("the old server was asked %d times", n)
 }
 
-// TestKeptGroupReadOnly: a front end that may not write to the store reads what others have kept, keeps what it fetches
-// itself in memory, and says so once.
+// TestKeptGroupReadOnly: a front end that may not write to the store reads what others have kept, keeps what it
+// fetches itself in memory, and says so once.
 func TestKeptGroupReadOnly(t *testing.T) {
 	t.Parallel()
 	g := newKeptGroup(t, 1)

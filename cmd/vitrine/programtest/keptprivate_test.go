@@ -45,8 +45,8 @@ func personal(t *testing.T, url string, n int) *http.Request {
 	return req
 }
 
-// TestKeptNothingPersonal: callers with cookies, keys and other things of their own ask first, then callers without. No
-// byte of the former reaches the old server, the store, the files or the answers of the latter.
+// TestKeptNothingPersonal: callers with cookies, keys and other things of their own ask first, then callers without.
+// No byte of the former reaches the old server, the store, the files or the answers of the latter.
 func TestKeptNothingPersonal(t *testing.T) {
 	t.Parallel()
 	const key, oldKey = "canary7f3a-portal-key-0123456789", "old-key-0123456789"
@@ -150,7 +150,8 @@ func (p *portal) leavesNo(word string) {
 	}
 }
 
-// TestNotKeptPerSession: paths without a rule, whose answers depend on the session, are forwarded with it and not kept.
+// TestNotKeptPerSession: paths without a rule, whose answers depend on the session, are forwarded with it and not
+// kept.
 func TestNotKeptPerSession(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, keepAll)

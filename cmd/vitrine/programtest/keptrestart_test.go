@@ -42,8 +42,8 @@ func (p *portal) warmed() []string {
 	return all
 }
 
-// stores starts and stops the program until its store has an answer to each target of want. If the store takes long, a
-// client gets an answer that only the process has; it writes it later, but not when it ends.
+// stores starts and stops the program until its store has an answer to each target of want. If the store takes long,
+// a client gets an answer that only the process has; it writes it later, but not when it ends.
 func (p *portal) stores(want map[string]string) {
 	p.t.Helper()
 	await(p.t, "all answers are stored", func() string {
@@ -126,7 +126,8 @@ func TestKeptWarmed(t *testing.T) {
 	}
 }
 
-// TestKeptKilledFetching: a process that is killed while it fetches a page does not keep the next one from fetching it.
+// TestKeptKilledFetching: a process that is killed while it fetches a page does not keep the next one from fetching
+// it.
 func TestKeptKilledFetching(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, keepAll)
@@ -153,8 +154,8 @@ func TestKeptKilledFetching(t *testing.T) {
 }
 
 // TestKeptKilled kills the program again and again, at any time of a run that fetches pages which have changed. Each
-// time it serves every page afterwards, whole and no older than before, while the old server is stopped. In the end it
-// serves the last change.
+// time it serves every page afterwards, whole and no older than before, while the old server is stopped. In the end
+// it serves the last change.
 func TestKeptKilled(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, warming)

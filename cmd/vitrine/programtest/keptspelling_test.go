@@ -12,8 +12,8 @@ import (
 	"vitrine/proxy/proxytest/osiristest"
 )
 
-// TestKeptInOtherSpellings: whichever way a path is written, a page that needs a key is not sent without one, not from
-// what is kept and not from the old server, whether or not that needs a key, which the program has.
+// TestKeptInOtherSpellings: whichever way a path is written, a page that needs a key is not sent without one, not
+// from what is kept and not from the old server, whether or not that needs a key, which the program has.
 func TestKeptInOtherSpellings(t *testing.T) {
 	for _, oldKey := range []string{"old-key-0123456789", ""} {
 		t.Run("key of the old server: "+oldKey, func(t *testing.T) {
@@ -44,7 +44,8 @@ func spelledOtherwise(t *testing.T, oldKey string) {
 		"/portal/../portfolio/unit/BIO", "/portal/%2e%2e/portfolio/unit/BIO", "/portal/..;/portfolio/unit/BIO",
 		"/portfolio;x/unit/BIO", "/portfolio/unit/BIO;x", "/portfolio/unit/BIO%20", "/portfolio/unit/BIO.php",
 		`/portfolio\unit/BIO`, "/portfolio/unit/BIO%00", "/portfolio/unit/BIO%3flimit=1",
-		"/index.php/portfolio/unit/BIO", "/portfolio/unit/BIO?", "/portfolio/unit/BIO?&", "/portfolio/unit/BIO?limit=",
+		"/index.php/portfolio/unit/BIO", "/portfolio/unit/BIO?", "/portfolio/unit/BIO?&",
+		"/portfolio/unit/BIO?limit=",
 		"http://other.example/portfolio/unit/BIO",
 	}
 	for _, target := range spellings {

@@ -77,7 +77,8 @@ func TestSpoiledLease(t *testing.T) {
 		statusOf(t, g.dir, []string{"--store", g.uri}, "activities")
 		g.advance()
 		wake()
-		// Jobs have no schedule here: a refused run, or the next renewal, shows the leader that its lease is not valid.
+		// Jobs have no schedule here: a refused run, or the next renewal, shows the leader that its lease is not
+		// valid.
 		_, _ = a.refreshed("")
 		g.converged(a)
 		g.led(a)

@@ -84,9 +84,9 @@ func send(mediaType, body string) http.HandlerFunc {
 	}
 }
 
-// TestListPageLooks: no page is wider than its window, narrow or wide, light or dark, and the browser blocks no request
-// of a page. On paper a page has no controls, is light, and shows the addresses behind DOIs. VITRINE_TEST_SHOTS names a
-// folder for pictures.
+// TestListPageLooks: no page is wider than its window, narrow or wide, light or dark, and the browser blocks no
+// request of a page. On paper a page has no controls, is light, and shows the addresses behind DOIs.
+// VITRINE_TEST_SHOTS names a folder for pictures.
 func TestListPageLooks(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
@@ -94,7 +94,8 @@ func TestListPageLooks(t *testing.T) {
 		if wide := eval[int](v, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
 			t.Errorf("%s is %d pixels too wide", name, wide)
 		}
-		if got, want := eval[string](v, `getComputedStyle(document.body).backgroundColor`), back[scheme]; got != want && !strings.HasPrefix(name, "list-embedded") {
+		if got, want := eval[string](v, `getComputedStyle(document.body).backgroundColor`), back[scheme]; got !=
+			want && !strings.HasPrefix(name, "list-embedded") {
 			t.Errorf("%s has the background %s", name, got)
 		}
 		shoot(v, name)
@@ -102,10 +103,12 @@ func TestListPageLooks(t *testing.T) {
 			return
 		}
 		v.print(scheme)
-		if shown := eval[string](v, `[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip, .vl-fold > a, .vl-years summary")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
+		if shown := eval[string](v,
+			`[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip, .vl-fold > a, .vl-years summary")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
 			t.Errorf("%s has on paper %s", name, shown)
 		}
-		if bare := eval[string](v, `[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, "::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
+		if bare := eval[string](v,
+			`[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, "::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
 			t.Errorf("%s has on paper no address for %s", name, bare)
 		}
 		v.want(`getComputedStyle(document.body).backgroundColor`, back["light"])
@@ -145,7 +148,8 @@ func eachListPage(t *testing.T, see func(v *tab, name, scheme string)) {
 func TestFacesListPagesAccessible(t *testing.T) {
 	source := axe(t)
 	eachListPage(t, func(v *tab, name, _ string) {
-		if !eval[bool](v, `document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? "axe" in globalThis`) {
+		if !eval[bool](v,
+			`document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? "axe" in globalThis`) {
 			eval[any](v, source+"; 0")
 		}
 		if found := eval[string](v, violations); found != "" {
@@ -167,7 +171,9 @@ func builderAnswers() map[string]http.HandlerFunc {
 					{"value": "missing", "label": "without year", "count": 2}], "type": [{"value": "a, \"b\"", "label": "<b>Article</b>", "count": 50}]}}`)
 			default:
 				w.Header().Set("Content-Type", "text/html")
-				_, _ = w.Write(page.Fragment(&page.List{Head: page.Head{Title: r.URL.String()}, Count: 1, Page: 1, Items: []page.Item{{ID: "1", HTML: "A record"}}}))
+				_, _ = w.Write(
+					page.Fragment(&page.List{Head: page.Head{Title: r.URL.String()}, Count: 1, Page: 1,
+						Items: []page.Item{{ID: "1", HTML: "A record"}}}))
 			}
 		},
 	}
@@ -176,7 +182,9 @@ func builderAnswers() map[string]http.HandlerFunc {
 // change sets a field of the builder as a visitor does.
 func change(v *tab, field, value string) {
 	v.t.Helper()
-	eval[bool](v, fmt.Sprintf(`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+strings.ReplaceAll(field, ".", "_2e"), value))
+	eval[bool](v,
+		fmt.Sprintf(
+			`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+strings.ReplaceAll(field, ".", "_2e"), value))
 }
 
 // TestListPage shows the pages to visitors of several kinds.
@@ -185,7 +193,8 @@ func TestListPage(t *testing.T) {
 	t.Parallel()
 	chrome := startBrowser(t)
 	for name, see := range map[string]func(t *testing.T, chrome context.Context){
-		"builder": listPageBuilder, "copies": listPageCopies, "without script": listPageWithoutScript, "in a frame": listPageInFrame,
+		"builder": listPageBuilder, "copies": listPageCopies, "without script": listPageWithoutScript,
+		"in a frame": listPageInFrame,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome) })
 	}
@@ -195,53 +204,71 @@ func TestListPage(t *testing.T) {
 // the server fails.
 func listPageBuilder(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 1280)
-	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
-	if got, want := eval[string](v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
+	v.do(chromedp.Navigate(servingPages(t, builderAnswers())+"start"),
+		chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+	if got, want := eval[string](v,
+		`document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`),
+		"3 2019 40 2022 12 2024"; got != want {
 		t.Errorf("years %q, want %q", got, want)
 	}
-	if got, want := eval[string](v, `[...document.getElementById("vl_type").list.options].map((o) => o.value + "|" + o.label).join()`), `<b>Article</b> (a, "b")|50`; got != want {
+	if got, want := eval[string](v,
+		`[...document.getElementById("vl_type").list.options].map((o) => o.value + "|" + o.label).join()`),
+		`<b>Article</b> (a, "b")|50`; got != want {
 		t.Errorf("types %q, want %q", got, want)
 	}
-	if got, want := eval[string](v, `[...document.getElementById("vl_year").list.options].map((o) => o.value).join()`), "last3,last5,2019..2024,2024,2022,2019,without year (missing)"; got != want {
+	if got, want := eval[string](v,
+		`[...document.getElementById("vl_year").list.options].map((o) => o.value).join()`),
+		"last3,last5,2019..2024,2024,2022,2019,without year (missing)"; got != want {
 		t.Errorf("years %q, want %q", got, want)
 	}
 	if !eval[bool](v, `document.getElementById("vl_unit").parentElement.hidden`) {
 		t.Error("the builder offers units, which the list does not have")
 	}
 	change(v, "type", `<b>Article</b> (a, "b"), x..y,`)
-	if got, want := eval[string](v, `document.getElementById("vl_type").list.options[0].value`), `<b>Article</b> (a, "b"), x..y, <b>Article</b> (a, "b")`; got != want {
+	if got, want := eval[string](v,
+		`document.getElementById("vl_type").list.options[0].value`),
+		`<b>Article</b> (a, "b"), x..y, <b>Article</b> (a, "b")`; got != want {
 		t.Errorf("after a comma the form suggests %q, want %q", got, want)
 	}
 	change(v, "year", "2018..2020, missing")
 	change(v, "limit", "5")
 	v.await(`document.querySelector("#vl_preview .vl-title").textContent.includes("limit=5")`)
 	const query = `year=2018..2020%2Cmissing&type=a%5C%2C+%22b%22%2Cx%5C..y&limit=5`
-	if got, want := eval[string](v, `document.querySelector("#vl_preview .vl-title").textContent`), "/vitrine/lists/bio-papers.html?"+query+"&h=4&jsonld=0"; got != want {
+	if got, want := eval[string](v,
+		`document.querySelector("#vl_preview .vl-title").textContent`),
+		"/vitrine/lists/bio-papers.html?"+query+"&h=4&jsonld=0"; got != want {
 		t.Errorf("the snippet requests %s, want %s", got, want)
 	}
 	html := strings.ReplaceAll(listBase+"/lists/bio-papers?"+query, "&", "&#38;")
 	for id, want := range map[string]string{
-		"html": `src="` + html + `"`, "iframe": `src="` + html + `&#38;embed=1"`, "php": "'" + listBase + "/lists/bio-papers.html?" + query + "'",
+		"html": `src="` + html + `"`, "iframe": `src="` + html + `&#38;embed=1"`,
+		"php": "'" + listBase + "/lists/bio-papers.html?" + query + "'",
 		"ssi": "/vitrine/lists/bio-papers.html?" + query, "curl": listBase + "/lists/bio-papers.bib?year=",
 	} {
-		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(got, want) {
+		if got := eval[string](v,
+			fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(got, want) {
 			t.Errorf("%s has no %s:\n%s", id, want, got)
 		}
 	}
 	change(v, "title", `It's <b> "{base}"`)
 	change(v, "year", "")
-	v.await(`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s <b> "{base}" /vitrine/lists/bio-papers.html?` + query[strings.Index(query, "&")+1:] + `&h=4&jsonld=0&title=0'`)
+	v.await(
+		`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s <b> "{base}" /vitrine/lists/bio-papers.html?` + query[strings.Index(query, "&")+1:] + `&h=4&jsonld=0&title=0'`)
 	for id, want := range map[string]string{
-		"html": "<h2>It&#39;s &#60;b> &#34;&#123;base}&#34;</h2>\n<vitrine-list src=", "iframe": "&#38;embed=1&#38;title=0\"", "php": "&title=0'", "ssi": "&title=0\"",
+		"html":   "<h2>It&#39;s &#60;b> &#34;&#123;base}&#34;</h2>\n<vitrine-list src=",
+		"iframe": "&#38;embed=1&#38;title=0\"", "php": "&title=0'", "ssi": "&title=0\"",
 	} {
-		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id)); !strings.Contains(strings.ReplaceAll(got, "&#62;", ">"), want) {
+		if got := eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`,
+			id)); !strings.Contains(strings.ReplaceAll(got, "&#62;", ">"), want) {
 			t.Errorf("%s has no %s:\n%s", id, want, got)
 		}
 	}
 	change(v, "title", "")
 	change(v, "list", listBase+"/lists/activities")
-	v.await(`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/activities.html?limit=5")`)
-	if got := eval[string](v, `document.getElementById("vl_snippet-html").textContent`); !strings.Contains(got, ">Everything &#38; more</a>") {
+	v.await(
+		`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/activities.html?limit=5")`)
+	if got := eval[string](v, `document.getElementById("vl_snippet-html").textContent`); !strings.Contains(got,
+		">Everything &#38; more</a>") {
 		t.Errorf("title in the snippet: %s", got)
 	}
 	v.wantNoComplaint(notFound)
@@ -261,7 +288,9 @@ func TestListPageBuilderWithoutBase(t *testing.T) {
 		return eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id))
 	}
 	for id, want := range map[string]string{
-		"html": `<vitrine-list src="` + s.base + `/lists/activities"`, "php": "'" + s.base + "/lists/activities.html'", "curl": "'" + s.base + "/lists/activities.bib'", "ssi": "proxy_pass " + s.base + "/;",
+		"html": `<vitrine-list src="` + s.base + `/lists/activities"`,
+		"php":  "'" + s.base + "/lists/activities.html'", "curl": "'" + s.base + "/lists/activities.bib'",
+		"ssi": "proxy_pass " + s.base + "/;",
 	} {
 		if got := snippet(id); !strings.Contains(got, want) {
 			t.Errorf("%s has no %s:\n%s", id, want, got)
@@ -292,7 +321,8 @@ func listPageCopies(t *testing.T, chrome context.Context) {
 	v.await(`said.has("Copied,Copied") || getSelection().toString().startsWith("@article{nowak2024growth")`)
 	v.open(servingPages(t, nil) + "list-shown")
 	eval[bool](v, record)
-	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:has([data-copy]) > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	v.do(chromedp.Focus(chromedp.CSS(".vl-fold:has([data-copy]) > summary")), chromedp.KeyEvent(kb.Enter),
+		chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
 	v.await(`document.activeElement.matches(".vl-fold > button") &&
 		([...said].some((texts) => texts.endsWith(",Kopiert")) ||
 			getSelection().toString() === document.querySelector(".vl-fold[open] > pre").textContent)`)
@@ -307,8 +337,9 @@ func listPageWithoutScript(t *testing.T, chrome context.Context) {
 	v.do(chromedp.Navigate(servingPages(t, nil) + "start"))
 	read := v.text("body")
 	for want, stands := range map[string]bool{
-		"Microbial Ecology": true, `<vitrine-list src="` + listBase + `/lists/bio-papers"`: true, "Documentation of the API": true,
-		"Preview": false, "Choose a list": false, "Copy": false, "Entries per year": false,
+		"Microbial Ecology": true, `<vitrine-list src="` + listBase + `/lists/bio-papers"`: true,
+		"Documentation of the API": true,
+		"Preview":                  false, "Choose a list": false, "Copy": false, "Entries per year": false,
 	} {
 		if got := strings.Contains(read, want); got != stands {
 			t.Errorf("%q in the page: %v", want, got)
@@ -322,29 +353,35 @@ func listPageInFrame(t *testing.T, chrome context.Context) {
 	v := newTab(t, chrome, 800)
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
+		fmt.Fprint(w,
+			`<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
 	}})
 	v.do(chromedp.Navigate(strings.TrimSuffix(root, "vitrine/") + "around"))
 	v.await(`heights.length > 0`)
 	const frame = `document.querySelector("iframe").contentDocument`
-	if got := eval[string](v, frame+`.querySelector("a[href^='https://doi.org']").target + "," + `+frame+`.querySelector("a[href='/vitrine/lists']").target`); got != "_top," {
+	if got := eval[string](v, frame+`.querySelector("a[href^='https://doi.org']").target + "," + `+frame+
+		`.querySelector("a[href='/vitrine/lists']").target`); got != "_top," {
 		t.Errorf("targets of links: %s", got)
 	}
-	if shown := eval[bool](v, `[...`+frame+`.querySelectorAll(".vl-top a, .vl-skip")].some((link) => link.checkVisibility())`); shown {
+	if shown := eval[bool](v, `[...`+frame+
+		`.querySelectorAll(".vl-top a, .vl-skip")].some((link) => link.checkVisibility())`); shown {
 		t.Error("the iframe shows the navigation of the whole site")
 	}
 	eval[bool](v, frame+`.querySelector("details").open = true`)
-	v.await(`heights.at(-1) > heights[0] && heights[0] > 300 && Math.abs(heights.at(-1) - ` + frame + `.documentElement.scrollHeight) < 2`)
+	v.await(`heights.at(-1) > heights[0] && heights[0] > 300 && Math.abs(heights.at(-1) - ` + frame +
+		`.documentElement.scrollHeight) < 2`)
 	v.wantNoComplaint(notFound)
 }
 
-// TestListPageKeyboard: the Tab key reaches everything that one can use on a page, in order, and each shows the focus.
+// TestListPageKeyboard: the Tab key reaches everything that one can use on a page, in order, and each shows the
+// focus.
 func TestListPageKeyboard(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	chrome, s := startBrowser(t), listHost(t)
 	pages := map[string]string{
-		"start": s.base + "/", "list": s.base + "/lists/person/nkerzenr?type=publication&limit=4&authors=2&show=abstract,bibtex,oa&chart=1",
+		"start": s.base + "/", "list": s.base +
+			"/lists/person/nkerzenr?type=publication&limit=4&authors=2&show=abstract,bibtex,oa&chart=1",
 		"item": s.base + "/items/9b021609d13bb216ba5cfb54", "index": s.base + "/lists",
 		"element": website(t, s.base, strings.Replace(fullElement, "group", `show="bibtex" group`, 1)),
 	}
@@ -370,10 +407,15 @@ func TestListPageKeyboard(t *testing.T) {
 			for range steps {
 				v.do(chromedp.KeyEvent(kb.Tab))
 			}
-			if missed := eval[string](v, `usable.filter((e, i) => reached[i]?.[0] !== e).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`); missed != "" || steps < 10 {
-				t.Errorf("of %d the Tab key does not reach in order\n%s\nbut %s", steps, missed, eval[string](v, `reached.filter(([e], i) => usable[i] !== e).map(([e]) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`))
+			if missed := eval[string](v,
+				`usable.filter((e, i) => reached[i]?.[0] !== e).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`); missed != "" || steps < 10 {
+				t.Errorf("of %d the Tab key does not reach in order\n%s\nbut %s", steps, missed,
+					eval[string](v,
+						`reached.filter(([e], i) => usable[i] !== e).map(([e]) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`))
 			}
-			if unseen := eval[string](v, `reached.filter(([, shown]) => !shown).map(([e]) => e.outerHTML.slice(0, 120)).join("\n")`); unseen != "" {
+			if unseen := eval[string](v,
+				`reached.filter(([, shown]) => !shown).map(([e]) => e.outerHTML.slice(0, 120)).join("\n")`); unseen !=
+				"" {
 				t.Errorf("one does not see the focus on\n%s", unseen)
 			}
 			v.wantNoComplaint()

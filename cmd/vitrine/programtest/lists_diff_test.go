@@ -27,19 +27,22 @@ func TestListsDiff(t *testing.T) {
 		return answer.Count
 	}
 	all, papers := count(s, "activities"), count(s, "papers")
-	args := []string{"lists", "diff", "--json", "--store", "bolt://data/demo.db", "--admin-listen", strings.TrimPrefix(s.admin, "http://")}
+	args := []string{"lists", "diff", "--json", "--store", "bolt://data/demo.db", "--admin-listen",
+		strings.TrimPrefix(s.admin, "http://")}
 	served := vitrine(t, dir, append(args, "--public", rule)...)
 	if got := count(s, "activities"); got != all {
 		t.Errorf("the comparison changed the list from %d to %d", all, got)
 	}
-	changed := writeFile(t, t.TempDir(), "lists: {named: {papers: {filter: '{\"type\": \"lecture\"}'}, new: {view: projects}}}\n")
+	changed := writeFile(t, t.TempDir(),
+		"lists: {named: {papers: {filter: '{\"type\": \"lecture\"}'}, new: {view: projects}}}\n")
 	byFile := vitrine(t, dir, append(args, changed)...)
 	for target, want := range map[string]string{
 		"/admin/lists/diff?pubic={}":    "unknown parameters: pubic (did you mean public?)",
 		"/admin/lists/diff?public=%7Bx": "lists.public: ",
 		"/admin/lists/diff?list=papers&filter=%7B%22a%22%3A%7B%22%24foo%22%3A1%7D%7D": "lists.named.papers: ",
 	} {
-		if status, body := fetch(t, http.MethodGet, s.admin+target); status != http.StatusBadRequest || !strings.Contains(body, want) {
+		if status, body := fetch(t, http.MethodGet, s.admin+target); status != http.StatusBadRequest ||
+			!strings.Contains(body, want) {
 			t.Errorf("%s: %d %s, want %s", target, status, body, want)
 		}
 	}
@@ -49,7 +52,8 @@ func TestListsDiff(t *testing.T) {
 	if stored := vitrine(t, dir, append(args, "--public", rule)...); stored != served {
 		t.Errorf("the store says %s, the server %s", stored, served)
 	}
-	if text := vitrine(t, dir, "lists", "diff", "--store", "bolt://data/demo.db", "--public", rule); !strings.Contains(text, "by year") {
+	if text := vitrine(t, dir, "lists", "diff", "--store", "bolt://data/demo.db", "--public",
+		rule); !strings.Contains(text, "by year") {
 		t.Errorf("printed: %s", text)
 	}
 
@@ -82,7 +86,8 @@ func TestListsDiff(t *testing.T) {
 	predicted := read(served)
 	for list, before := range map[string]int{"activities": all, "papers": papers} {
 		d, after := predicted[list], count(s, list)
-		if d.Before != before || d.After != after || d.Hidden.Count != before-after || d.Hidden.Fields["year"] != before-after || d.Shown.Count != 0 {
+		if d.Before != before || d.After != after || d.Hidden.Count != before-after ||
+			d.Hidden.Fields["year"] != before-after || d.Shown.Count != 0 {
 			t.Errorf("%s had %d records and has %d, predicted %+v", list, before, after, d)
 		}
 		if len(d.Hidden.Examples) != 5 || d.Hidden.Examples[0].ID == "" || d.Hidden.Examples[0].Title == "" {
@@ -93,7 +98,8 @@ func TestListsDiff(t *testing.T) {
 		t.Errorf("projects have no year: %+v", d)
 	}
 	lists := read(byFile)
-	if d := lists["papers"]; d.Before != papers || d.Hidden.Fields["type"] != papers || d.Shown.Fields["type"] != d.After || d.After == 0 {
+	if d := lists["papers"]; d.Before != papers || d.Hidden.Fields["type"] != papers ||
+		d.Shown.Fields["type"] != d.After || d.After == 0 {
 		t.Errorf("another filter: %+v", d)
 	}
 	if d := lists["new"]; d.Before != 0 || d.Shown.Fields["the list itself"] != d.After || d.After == 0 {

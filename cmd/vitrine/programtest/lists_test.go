@@ -59,18 +59,22 @@ func TestReloadNamesOthers(t *testing.T) {
 	s := startServer(t, dir, "--config", file).ready()
 	for i, step := range []struct{ content, settings string }{
 		{"store: bolt://v.db\nadmin: {token: second-secret}\nlists: {enabled: false}\n", `["admin.token"]`},
-		{"store: bolt://v.db\nadmin: {token: second-secret}\nviews: {poll: 7s}\nmaterialize: {schedule: {activities: '@every 9m'}}\nlists: {enabled: true}\n",
+		{"store: bolt://v.db\nadmin: {token: second-secret}\nviews: {poll: 7s}\nmaterialize: {schedule: " +
+			"{activities: '@every 9m'}}\nlists: {enabled: true}\n",
 			`["admin.token","views.poll","materialize.schedule","lists.enabled"]`},
-		{"store: bolt://v.db\nadmin: {token: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n", ""},
+		{"store: bolt://v.db\nadmin: {token: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n",
+			""},
 	} {
 		writeFile(t, dir, step.content)
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 		await(t, "the configuration is reloaded", func() string {
-			return unless(strings.Count(s.logged(), `"msg":"configuration reloaded"`) == i+1 && (step.settings == "" || strings.Contains(s.logged(), stale+step.settings)))
+			return unless(strings.Count(s.logged(), `"msg":"configuration reloaded"`) == i+1 &&
+				(step.settings == "" || strings.Contains(s.logged(), stale+step.settings)))
 		})
-		for path, want := range map[string]int{"/api/activities": http.StatusOK, "/lists/activities.bib": http.StatusNotFound} {
+		for path, want := range map[string]int{"/api/activities": http.StatusOK,
+			"/lists/activities.bib": http.StatusNotFound} {
 			if status, body := s.get(path); status != want {
 				t.Errorf("%s: %d %s", path, status, body)
 			}
@@ -87,7 +91,8 @@ func TestReloadNamesOthers(t *testing.T) {
 // writeDump makes a store with one activity in a folder.
 func writeDump(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "activities.jsonl"), []byte(`{"_id":"a1","title":"First"}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "activities.jsonl"), []byte(`{"_id":"a1","title":"First"}`+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")

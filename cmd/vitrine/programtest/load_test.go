@@ -14,7 +14,8 @@ import (
 func TestJobsRunAfterLoading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)
+	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`,
+		`{"_id":"b","title":"B","type":"lecture"}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	vitrine(t, dir, "materialize", "--store", "bolt://v.db")
 	began := time.Now().Truncate(time.Millisecond)
@@ -24,7 +25,8 @@ func TestJobsRunAfterLoading(t *testing.T) {
 		for _, built := range views {
 			// Stores keep times in milliseconds.
 			if built.Job.Started.Before(shown.Loaded.Truncate(time.Millisecond)) {
-				t.Errorf("the job of %s ran at %v, before %s was loaded at %v", built.View, built.Job.Started, shown.View, shown.Loaded)
+				t.Errorf("the job of %s ran at %v, before %s was loaded at %v", built.View, built.Job.Started,
+					shown.View, shown.Loaded)
 			}
 		}
 	}

@@ -45,7 +45,8 @@ func startUnread(t *testing.T) *unread {
 		}
 	}
 	log, stderr := pipe()
-	cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json", "--demo")
+	cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format",
+		"json", "--demo")
 	cmd.Env = append(cmd.Env, "VITRINE_SHUTDOWN_DELAY=0")
 	cmd.Stdout, cmd.Stderr = full, stderr
 	if err := cmd.Start(); err != nil {

@@ -83,8 +83,8 @@ func (s *server) runs(query string, others ...*server) string {
 	return answer
 }
 
-// restores requests a run of the activities, and checks that it restores lost rows. Jobs that the server ran by itself
-// when it took its lease may have done so before.
+// restores requests a run of the activities, and checks that it restores lost rows. Jobs that the server ran by
+// itself when it took its lease may have done so before.
 func (s *server) restores(lost int) {
 	s.t.Helper()
 	body := s.runs("view=activities&wait=1")
@@ -118,8 +118,8 @@ func (s *server) forced(rows int) (answer string) {
 	return answer
 }
 
-// statusOf runs `vitrine status` until it succeeds and says all words, and returns what it says. It waits five seconds
-// for the store and one for the server, which a busy machine exceeds.
+// statusOf runs `vitrine status` until it succeeds and says all words, and returns what it says. It waits five
+// seconds for the store and one for the server, which a busy machine exceeds.
 func statusOf(t *testing.T, dir string, args []string, words ...string) (said string) {
 	t.Helper()
 	await(t, fmt.Sprintf("vitrine status says %q", words), func() string {
@@ -198,7 +198,8 @@ func TestLostRowsOfTheEmbeddedStore(t *testing.T) {
 		t.Errorf("with a snapshot file: %d activities", got)
 	}
 	stopped(keeps)
-	if out := vitrine(t, dir, "materialize", "--store", store); !strings.Contains(out, "missing: activities: the store had lost 7 rows") {
+	if out := vitrine(t, dir, "materialize", "--store", store); !strings.Contains(out,
+		"missing: activities: the store had lost 7 rows") {
 		t.Errorf("materialize:\n%s", out)
 	}
 	lone = startServer(t, dir, "--store", store, "--no-materialize").ready()
@@ -247,7 +248,8 @@ func TestLostDatabaseKeepsItsKeys(t *testing.T) {
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
 	vitrine(t, dir, "import", "--store", store, "things.jsonl")
 	s = startServer(t, dir, "--preset", "osiris", "--store", store).ready()
-	s.until("/readyz", "view activities is held: the store no longer has it", `"job_held":"the store has lost the view`)
+	s.until("/readyz", "view activities is held: the store no longer has it",
+		`"job_held":"the store has lost the view`)
 	if status, body := s.get("/api/activities"); status != http.StatusForbidden {
 		t.Errorf("without a key, while the view is held: %d %.100s", status, body)
 	}

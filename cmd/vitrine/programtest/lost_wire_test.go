@@ -29,7 +29,8 @@ func TestLostOverTheWire(t *testing.T) {
 	}
 	set(dir, "VITRINE_MATERIALIZE_SCHEDULE", "") // scheduled runs would restore the rows that the test looks at
 	set(dir, "VITRINE_MATERIALIZE_FULL", "")
-	set(dir, "VITRINE_MATERIALIZE_LEASE", "5m") // so would runs of a builder that lost a short lease and took it again
+	// so would runs of a builder that lost a short lease and took it again
+	set(dir, "VITRINE_MATERIALIZE_LEASE", "5m")
 	set(filed, snapshots, "files")
 	c, err := driver.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
@@ -52,7 +53,8 @@ func TestLostOverTheWire(t *testing.T) {
 	}
 	lone := front(single)
 	const lost = "the store has 0 of the 60 rows of generation 1"
-	if status, body := lone.until("/readyz", lost); status != http.StatusServiceUnavailable || activitiesOf(lone) != -1 {
+	if status, body := lone.until("/readyz", lost); status != http.StatusServiceUnavailable ||
+		activitiesOf(lone) != -1 {
 		t.Errorf("readyz: %d %s; %d activities", status, body, activitiesOf(lone))
 	}
 	sayHeld(t, lone, dir, store, lost, "60")
@@ -85,7 +87,8 @@ func TestLostOverTheWire(t *testing.T) {
 	vitrine(t, dir, "materialize", "--store", store) // as for a new institute
 	const few = "the store has 0 rows of it where 60 are shown"
 	for _, s := range []*server{lone, keeps} {
-		if status, body := s.until("/readyz", `"view":"activities"`, few, `"state":"degraded"`); status != http.StatusOK || activitiesOf(s) != all {
+		if status, body := s.until("/readyz", `"view":"activities"`, few, `"state":"degraded"`); status !=
+			http.StatusOK || activitiesOf(s) != all {
 			t.Errorf("readyz: %d %s; %d activities", status, body, activitiesOf(s))
 		}
 	}
@@ -117,8 +120,8 @@ func TestLostOverTheWire(t *testing.T) {
 	})
 }
 
-// dropAll drops all collections of a database. The test server cannot drop a database that others use: it leaves files
-// of SQLite behind, which damage the next database of that name.
+// dropAll drops all collections of a database. The test server cannot drop a database that others use: it leaves
+// files of SQLite behind, which damage the next database of that name.
 func dropAll(t testing.TB, db *driver.Database) {
 	t.Helper()
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})

@@ -11,13 +11,13 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// TestLostDatabase drops the rows of a view, all metas, then the whole database, under a leader that serves. The leader
-// publishes nothing that would empty a view, a front end that has never shown anything never answers with an empty
-// list, and everything heals, without force, by a run or once the records are back.
+// TestLostDatabase drops the rows of a view, all metas, then the whole database, under a leader that serves. The
+// leader publishes nothing that would empty a view, a front end that has never shown anything never answers with an
+// empty list, and everything heals, without force, by a run or once the records are back.
 func TestLostDatabase(t *testing.T) {
 	t.Parallel()
-	// With rows in the store, each poll sends dbStats. The test's server then analyzes all tables, under its only lock
-	// for writing: if three processes poll often, runs hardly write anything for minutes.
+	// With rows in the store, each poll sends dbStats. The test's server then analyzes all tables, under its only
+	// lock for writing: if three processes poll often, runs hardly write anything for minutes.
 	pollEvery := map[string]string{"memory": "500ms", "store": "2s"}
 	for _, mode := range []string{"memory", "store"} {
 		t.Run(mode, func(t *testing.T) {
@@ -40,8 +40,8 @@ func TestLostDatabase(t *testing.T) {
 			leader.serves(12)
 			beside := l.serve("--no-materialize").ready()
 
-			// The leader is paused until others have seen a loss: if it lost its lease, it would take it again, and run
-			// all jobs by itself.
+			// The leader is paused until others have seen a loss: if it lost its lease, it would take it again, and
+			// run all jobs by itself.
 			var fresh *server
 			leader.whilePaused(func() {
 				if err := db.Collection("view_activities").Drop(t.Context()); err != nil {
@@ -156,8 +156,8 @@ func (l *losing) keeps(s *server) {
 	}
 }
 
-// heals requests runs from the leader, without force, and waits until every server shows all rows. view is a parameter
-// of the request that selects one view, or empty for all.
+// heals requests runs from the leader, without force, and waits until every server shows all rows. view is a
+// parameter of the request that selects one view, or empty for all.
 func (l *losing) heals(view string, leader *server, others ...*server) {
 	l.t.Helper()
 	leader.runs("wait=1" + view)

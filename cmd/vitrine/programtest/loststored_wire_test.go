@@ -116,7 +116,8 @@ func (s *server) answer(path string) answer {
 	s.t.Helper()
 	res, body := getCoded(s.t, s.base+path, "identity")
 	list := struct{ Count *int }{}
-	if err := json.Unmarshal([]byte(body), &list); err != nil || list.Count == nil || res.StatusCode != http.StatusOK {
+	if err := json.Unmarshal([]byte(body), &list); err != nil || list.Count == nil ||
+		res.StatusCode != http.StatusOK {
 		return answer{res, -1}
 	}
 	return answer{res, *list.Count}
@@ -173,9 +174,9 @@ func (s *server) refuses(questions ...string) {
 	}
 }
 
-// TestLostRowsInStoreMode deletes rows of a view, or drops it, under a front end whose views stay in the store. At its
-// next poll the front end holds the view: it refuses new questions, serves those answers that it made before, and none
-// that it made from the rest.
+// TestLostRowsInStoreMode deletes rows of a view, or drops it, under a front end whose views stay in the store. At
+// its next poll the front end holds the view: it refuses new questions, serves those answers that it made before, and
+// none that it made from the rest.
 func TestLostRowsInStoreMode(t *testing.T) {
 	t.Parallel()
 	for name, leads := range map[string]bool{"with a leader": true, "without a leader": false} {
@@ -281,8 +282,8 @@ func deleteSome(t *testing.T, rows *driver.Collection, n int) error {
 	return nil
 }
 
-// TestIdleFrontEnd counts the commands of a front end without requests: with a poll every 2 s they must be at most 60 a
-// minute.
+// TestIdleFrontEnd counts the commands of a front end without requests: with a poll every 2 s they must be at most 60
+// a minute.
 func TestIdleFrontEnd(t *testing.T) {
 	t.Parallel()
 	_, _, _, p, start := storeModeDemo(t)
@@ -292,7 +293,8 @@ func TestIdleFrontEnd(t *testing.T) {
 		const polled = 20
 		commands := ofPolls(p.more(t, polled+1), polled)
 		t.Logf("count: idle front end, views.mode %s: %d commands in %d polls, %d a minute with views.poll of 2s: %s",
-			mode, len(commands), polled, 30*len(commands)/polled, strings.Join(commands[:min(len(commands), 4)], ", "))
+			mode, len(commands), polled, 30*len(commands)/polled,
+			strings.Join(commands[:min(len(commands), 4)], ", "))
 		if len(commands) > 2*polled {
 			t.Errorf("%d commands in %d polls: %q", len(commands), polled, commands)
 		}

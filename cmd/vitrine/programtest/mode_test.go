@@ -41,7 +41,8 @@ func TestServeModes(t *testing.T) {
 		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic,keyword",
 		"/lists/activities.json?q=of+moth&sort=relevance&facets=unit,type&deep=1",
 		"/lists/activities.html?q=l&group=person&limit=7&page=2",
-		"/lists/activities.json?year=last3,missing&not.type=poster&not.unit=MOTH&deep=1&oa=0,1&sort=-added&facets=oa,unit&limit=500",
+		"/lists/activities.json?year=last3,missing&not.type=poster&not.unit=MOTH&deep=1&oa=0,1&sort=-added&" +
+			"facets=oa,unit&limit=500",
 		"/lists/activities.json?q=doi:10.5555/HINS.2024.1007&not.oa=0",
 		"/lists/activities.bib?not.year=missing,..2015&not.person=0000-0009-3666-8279&not.topic=T90015",
 		"/lists/projects.json?facets=person,unit&group=year",

@@ -31,7 +31,8 @@ func startWhole(t *testing.T, dir string) *server {
 	set(dir, "VITRINE_COMPARE_SHADOW_URL", "http://127.0.0.1:1")
 	set(dir, "VITRINE_PURGE_TARGETS", "front=varnish http://127.0.0.1:1")
 	write(t, filepath.Join(dir, "vitrine.yml"), fmt.Sprintf(
-		"auth: {keys: {portal: {sha256: [%x]}}}\nupstream: {keep: [{paths: [/old/kept]}]}", sha256.Sum256([]byte(key))))
+		"auth: {keys: {portal: {sha256: [%x]}}}\nupstream: {keep: [{paths: [/old/kept]}]}",
+		sha256.Sum256([]byte(key))))
 	s := startServer(t, dir, "--demo", "--config", "vitrine.yml").ready()
 	s.get("/old/kept")
 	s.get("/api/html?limit=1", "X-API-Key", key)
@@ -81,8 +82,10 @@ func TestOperations(t *testing.T) {
 			for _, part := range []string{"_bucket", "_count", "_sum"} {
 				plain = strings.TrimSuffix(plain, part)
 			}
-			if !slices.Contains(metrics, plain) && !slices.Contains([]string{"vitrine_materializer", "vitrine_front"}, name) &&
-				!strings.HasPrefix(name, "vitrine_view_file_") { // written once the store has confirmed the view, which may be later
+			if !slices.Contains(metrics, plain) &&
+				!slices.Contains([]string{"vitrine_materializer", "vitrine_front"}, name) &&
+				!strings.HasPrefix(name, "vitrine_view_file_") {
+				// written once the store has confirmed the view, which may be later
 				t.Errorf("%s names %s, but the program has no such metric", file, name)
 			}
 		}
@@ -162,7 +165,8 @@ func readBoard(t *testing.T) []panel {
 			}
 		}
 		for _, target := range p.Targets {
-			if target.RefID == "" || strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") || !strings.Contains(target.Expr, "vitrine") {
+			if target.RefID == "" || strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") ||
+				!strings.Contains(target.Expr, "vitrine") {
 				t.Errorf("panel %q asks %q", p.Title, target.Expr)
 			}
 		}
@@ -173,8 +177,8 @@ func readBoard(t *testing.T) []panel {
 	return board.Panels
 }
 
-// TestMonitoring: in docker-compose.yml every instance has its admin listener in a network that only Prometheus shares, and
-// prometheus.yml scrapes them all, under the name that the alerts expect.
+// TestMonitoring: in docker-compose.yml every instance has its admin listener in a network that only Prometheus
+// shares, and prometheus.yml scrapes them all, under the name that the alerts expect.
 func TestMonitoring(t *testing.T) {
 	t.Parallel()
 	var compose struct {
@@ -193,7 +197,8 @@ func TestMonitoring(t *testing.T) {
 			} `yaml:"static_configs"`
 		} `yaml:"scrape_configs"`
 	}
-	for name, into := range map[string]any{"docker-compose.yml": &compose, "docs/deploy/prometheus.yml": &prometheus} {
+	for name, into := range map[string]any{"docker-compose.yml": &compose,
+		"docs/deploy/prometheus.yml": &prometheus} {
 		text, err := os.ReadFile("../../../" + name)
 		if err == nil {
 			err = yaml.Unmarshal(text, into)

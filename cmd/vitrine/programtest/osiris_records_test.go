@@ -14,12 +14,14 @@ func TestOsirisLabels(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
-	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"lecture","subtype":"keynote","title":"Unheard of","year":2030}`)
+	write(t, filepath.Join(dir, "activities.jsonl"),
+		`{"_id":"z","type":"lecture","subtype":"keynote","title":"Unheard of","year":2030}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--preset", "osiris")
 	for _, args := range [][]string{nil, {"--no-materialize"}} {
 		s := startServer(t, dir, append(args, "--store", "bolt://v.db", "--preset", "osiris")...).ready()
-		for lang, want := range map[string]string{"de": "Vorträge Vorträge, Vorträge Vortrag", "en": "Talks Talks, Talks Talk"} {
+		for lang, want := range map[string]string{"de": "Vorträge Vorträge, Vorträge Vortrag",
+			"en": "Talks Talks, Talks Talk"} {
 			_, body := s.get(`/api/activities?json={"type":"lecture"}&apikey=institute-key&lang=` + lang)
 			var got []string
 			for _, row := range decode(t, body).Data {
@@ -39,11 +41,13 @@ func TestOsirisFilled(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
-	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"publication","subtype":"article","title":"New","year":2030,"month":2,`+
-		`"authors":[{"last":"Frost","user":"ada","aoi":true,"position":"first"}],"openalex":{"topics":[{"id":"T1","name":"Polar Ice","score":0.5}]}}`)
+	write(t, filepath.Join(dir, "activities.jsonl"),
+		`{"_id":"z","type":"publication","subtype":"article","title":"New","year":2030,"month":2,`+
+			`"authors":[{"last":"Frost","user":"ada","aoi":true,"position":"first"}],"openalex":{"topics":[{"id":"T1","name":"Polar Ice","score":0.5}]}}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
-	_, body := s.get(`/api/activities?json={"affiliated_positions":"single"}&columns[]=start_date&columns[]=end_date&columns[]=affiliated&columns[]=authors&apikey=institute-key`)
+	_, body := s.get(
+		`/api/activities?json={"affiliated_positions":"single"}&columns[]=start_date&columns[]=end_date&columns[]=affiliated&columns[]=authors&apikey=institute-key`)
 	want := map[string]any{"id": "z", "start_date": "2030-02-01", "end_date": "2030-02-01", "affiliated": true,
 		"authors": "<a href='/person/65a900000000000000000001'>Frost</a>"}
 	if rows := decode(t, body).Data; len(rows) != 1 || !reflect.DeepEqual(map[string]any(rows[0]), want) {

@@ -70,7 +70,8 @@ func TestOsirisDatabase(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, path := range []string{
-		"/api/activities?columns[]=type&columns[]=subtype&columns[]=icon&columns[]=print&columns[]=web&columns[]=rendered.portfolio&columns[]=rendered.quarter&columns[]=rendered.users",
+		"/api/activities?columns[]=type&columns[]=subtype&columns[]=icon&columns[]=print&columns[]=web&" +
+			"columns[]=rendered.portfolio&columns[]=rendered.quarter&columns[]=rendered.users",
 		"/api/html?x=1",
 		"/portfolio/spectrum?x=1",
 	} {

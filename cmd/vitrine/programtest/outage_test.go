@@ -172,16 +172,20 @@ func (o *outage) isServing(t *testing.T, before string) {
 	if body != before {
 		t.Errorf("list: %d bytes instead of %d", len(body), len(before))
 	}
-	if h.Get("Age") != "0" || h.Get("Vitrine-Data-Age") == "" || !strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
+	if h.Get("Age") != "0" || h.Get("Vitrine-Data-Age") == "" ||
+		!strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
 		t.Errorf("Age %q, Cache-Control %q", h.Get("Age"), h.Get("Cache-Control"))
 	}
-	if res, body := ask(t, o.base+listed+"&filter[title]=Title+7"); res.StatusCode != http.StatusOK || decode(t, body).Count != 1 ||
-		!strings.HasSuffix(res.Header.Get("Cache-Status"), "stored; detail=stale") && !strings.HasSuffix(res.Header.Get("Cache-Status"), "hit; detail=stale") {
+	if res, body := ask(t, o.base+listed+"&filter[title]=Title+7"); res.StatusCode != http.StatusOK ||
+		decode(t, body).Count != 1 ||
+		!strings.HasSuffix(res.Header.Get("Cache-Status"), "stored; detail=stale") &&
+			!strings.HasSuffix(res.Header.Get("Cache-Status"), "hit; detail=stale") {
 		t.Errorf("a filter: %d %s %s", res.StatusCode, res.Header.Get("Cache-Status"), body)
 	}
 	for _, path := range []string{"/api/users/unknown", `/api/activities?json={"$text":{"$search":"title"}}`} {
 		res, body := ask(t, o.base+path)
-		if e := decode(t, body); res.StatusCode != http.StatusServiceUnavailable || e.Error == "" || res.Header.Get("Retry-After") == "" {
+		if e := decode(t, body); res.StatusCode != http.StatusServiceUnavailable || e.Error == "" ||
+			res.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d, Retry-After %q, %s", path, res.StatusCode, res.Header.Get("Retry-After"), body)
 		}
 	}
@@ -194,8 +198,10 @@ func (o *outage) isToldOf(t *testing.T) {
 	await(t, "an operator is told", func() string {
 		_, views := ask(t, o.admin+"/admin/views")
 		_, metrics := ask(t, o.admin+"/metrics")
-		if strings.Contains(views, `"up":false`) && strings.Contains(views, `"circuit":"open"`) && strings.Contains(views, `"stale":true`) &&
-			strings.Contains(metrics, "vitrine_store_up 0") && strings.Contains(metrics, "vitrine_store_contact_seconds") &&
+		if strings.Contains(views, `"up":false`) && strings.Contains(views, `"circuit":"open"`) &&
+			strings.Contains(views, `"stale":true`) &&
+			strings.Contains(metrics, "vitrine_store_up 0") &&
+			strings.Contains(metrics, "vitrine_store_contact_seconds") &&
 			strings.Contains(metrics, `vitrine_view_stale{view="activities"} 1`) {
 			return ""
 		}
@@ -213,9 +219,9 @@ func (o *outage) isToldOf(t *testing.T) {
 	})
 }
 
-// isLeftAlone checks that requests which need the store do not reach it. The driver itself checks the server every ten
-// seconds, and the circuit pings it after its pauses, however long the requests take: in the two seconds of a ping the
-// driver connects, and may send a query, every half second.
+// isLeftAlone checks that requests which need the store do not reach it. The driver itself checks the server every
+// ten seconds, and the circuit pings it after its pauses, however long the requests take: in the two seconds of a
+// ping the driver connects, and may send a query, every half second.
 func (o *outage) isLeftAlone(t *testing.T) {
 	t.Helper()
 	const requests = 300
@@ -223,7 +229,8 @@ func (o *outage) isLeftAlone(t *testing.T) {
 	before, commands, pings := o.network.Accepted(), o.network.Commands(), o.pings()
 	o.network.Traffic() // what was sent before
 	for i := range requests {
-		if res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
+		if res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, i)); res.StatusCode !=
+			http.StatusServiceUnavailable {
 			t.Fatalf("read from the store: %d", res.StatusCode)
 		}
 	}

@@ -126,7 +126,8 @@ func TestRandomOutages(t *testing.T) {
 			<-time.After(10 * time.Millisecond)
 		}
 		res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, round))
-		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusServiceUnavailable {
+		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound &&
+			res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("round %d: a person read from the store: %d", round, res.StatusCode)
 		}
 		if rng.IntN(5) == 0 {

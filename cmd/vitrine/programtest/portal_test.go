@@ -14,11 +14,13 @@ func TestUpgradeHides(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
-	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"one","type":"publication","subtype":"article","title":"Kept","hide":1}`)
+	write(t, filepath.Join(dir, "activities.jsonl"),
+		`{"_id":"one","type":"publication","subtype":"article","title":"Kept","hide":1}`)
 	store := []string{"--store", "bolt://v.db"}
 	set(dir, "VITRINE_PRESET", "osiris")
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
-	earlier := writeFile(t, t.TempDir(), `lists: {portal: false, public: '{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}'}`)
+	earlier := writeFile(t, t.TempDir(),
+		`lists: {portal: false, public: '{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}'}`)
 	vitrine(t, dir, append([]string{"materialize", "--config", earlier}, store...)...)
 
 	type difference struct {
@@ -31,15 +33,18 @@ func TestUpgradeHides(t *testing.T) {
 		}
 	}
 	var all []difference
-	if text := vitrine(t, dir, append([]string{"lists", "diff", "--json"}, store...)...); json.Unmarshal([]byte(text), &all) != nil {
+	if text := vitrine(t, dir, append([]string{"lists", "diff", "--json"}, store...)...); json.Unmarshal([]byte(text),
+		&all) != nil {
 		t.Fatal(text)
 	}
 	want := map[string]int{
-		`subtype "talk" (adminTypes.portfolio)`: 1, `subtype "flyer" (adminTypes.portfolio)`: 1, `subtype "award" (adminTypes.portfolio)`: 1,
-		"hide": 1,
+		`subtype "talk" (adminTypes.portfolio)`: 1, `subtype "flyer" (adminTypes.portfolio)`: 1,
+		`subtype "award" (adminTypes.portfolio)`: 1,
+		"hide":                                   1,
 	}
 	d := all[0]
-	if d.List != "activities" || d.Before != 8 || d.After != 4 || d.Shown.Count != 0 || !reflect.DeepEqual(d.Hidden.Fields, want) {
+	if d.List != "activities" || d.Before != 8 || d.After != 4 || d.Shown.Count != 0 ||
+		!reflect.DeepEqual(d.Hidden.Fields, want) {
 		t.Errorf("got %+v", d)
 	}
 	if len(d.Hidden.Examples) != 4 || d.Hidden.Examples[3].ID == "" {
@@ -51,13 +56,15 @@ func TestUpgradeHides(t *testing.T) {
 	}
 
 	vitrine(t, dir, append([]string{"materialize"}, store...)...)
-	if text := vitrine(t, dir, append([]string{"lists", "diff", "--json"}, store...)...); json.Unmarshal([]byte(text), &all) != nil {
+	if text := vitrine(t, dir, append([]string{"lists", "diff", "--json"}, store...)...); json.Unmarshal([]byte(text),
+		&all) != nil {
 		t.Fatal(text)
 	}
 	if d := all[0]; d.Before != 4 || d.After != 4 || d.Hidden.Count+d.Shown.Count != 0 {
 		t.Errorf("after the run: %+v", d)
 	}
-	if count := vitrine(t, dir, append([]string{"query", "--count", `{"_list.public": true}`}, store...)...); strings.TrimSpace(count) != "4" {
+	if count := vitrine(t, dir, append([]string{"query", "--count", `{"_list.public": true}`},
+		store...)...); strings.TrimSpace(count) != "4" {
 		t.Errorf("%s public activities", count)
 	}
 }

@@ -140,8 +140,8 @@ func vitrine(t *testing.T, dir string, args ...string) string {
 	return stdout
 }
 
-// outcome runs a command to its end. A command that asks the server which has its store open waits some seconds for it;
-// if a busy machine exceeds them, it runs again.
+// outcome runs a command to its end. A command that asks the server which has its store open waits some seconds for
+// it; if a busy machine exceeds them, it runs again.
 func outcome(dir string, args ...string) (stdout, stderr string, err error) {
 	for {
 		cmd := command(dir, args...)
@@ -171,7 +171,8 @@ type server struct {
 // If it still runs at the end of the test, it is killed.
 func startServer(t testing.TB, dir string, args ...string) *server {
 	t.Helper()
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format",
+		"json"}, args...)
 	s := &server{t: t, cmd: command(dir, args...)}
 	s.cmd.Stdout = &s.stdout
 	return s.start()

@@ -30,7 +30,8 @@ func canaries(t *testing.T, dir string) map[string]string {
 	}
 	// The address of a target may have secrets anywhere; nothing listens there, so that sending fails and is logged.
 	words["purge.targets"] = "canary-target"
-	set(dir, "VITRINE_PURGE_TARGETS", "front=purge http://canary-target:canary-target@127.0.0.1:1/canary-target?token=canary-target")
+	set(dir, "VITRINE_PURGE_TARGETS",
+		"front=purge http://canary-target:canary-target@127.0.0.1:1/canary-target?token=canary-target")
 	if len(words) < 4 {
 		t.Fatalf("only %d settings are secret", len(words))
 	}
@@ -56,18 +57,23 @@ func TestSecretsStayIn(t *testing.T) {
 	words["token"] = token
 	api, portfolio, admin := words["auth.api_key"], words["auth.portfolio_key"], words["admin.token"]
 	for _, call := range []string{
-		"/api/activities?limit=1&apikey=" + api, "/api/activities?limit=x&apikey=" + api, "/api/activities?apikey=" + api + "x",
-		"/api/activities?limit=1&APIKEY=" + api, "/api/activities?limit=1&%61pikey=" + url.QueryEscape(api), "/api/none?apikey=" + api,
-		"/portfolio/spectrum?limit=1&apikey=" + portfolio, "/api/users/unknown?apikey=" + api, "/api/html?limit=1&json=%7B&apikey=" + api,
+		"/api/activities?limit=1&apikey=" + api, "/api/activities?limit=x&apikey=" + api,
+		"/api/activities?apikey=" + api + "x",
+		"/api/activities?limit=1&APIKEY=" + api, "/api/activities?limit=1&%61pikey=" + url.QueryEscape(api),
+		"/api/none?apikey=" + api,
+		"/portfolio/spectrum?limit=1&apikey=" + portfolio, "/api/users/unknown?apikey=" + api,
+		"/api/html?limit=1&json=%7B&apikey=" + api,
 	} {
 		_, body := s.get(call)
 		say("answers", body)
 	}
-	for _, header := range [][2]string{{"X-API-Key", api}, {"Authorization", "Bearer " + token}, {"Cookie", "vitrine_session=" + token}, {"Authorization", "Bearer " + token + "x"}} {
+	for _, header := range [][2]string{{"X-API-Key", api}, {"Authorization", "Bearer " + token},
+		{"Cookie", "vitrine_session=" + token}, {"Authorization", "Bearer " + token + "x"}} {
 		_, body := s.get("/api/all-activities?page=my-activities", header[0], header[1])
 		say("answers", body)
 	}
-	for _, path := range []string{"/", "/metrics", "/admin/config", "/admin/views", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/debug/pprof/heap?debug=1"} {
+	for _, path := range []string{"/", "/metrics", "/admin/config", "/admin/views", "/debug/pprof/",
+		"/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/debug/pprof/heap?debug=1"} {
 		for _, given := range []string{admin, admin + "x"} {
 			_, body := fetch(t, http.MethodGet, s.admin+path, "Authorization", "Bearer "+given)
 			say("admin", body)
@@ -82,9 +88,11 @@ func TestSecretsStayIn(t *testing.T) {
 
 	// A file names a store that cannot be reached, with a password.
 	file := filepath.Join(dir, "store")
-	write(t, file, "mongodb://somebody:"+password+"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
+	write(t, file, "mongodb://somebody:"+password+
+		"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
 	set(dir, "VITRINE_STORE_FILE", file)
-	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file}, {"osiris"}} {
+	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file},
+		{"osiris"}} {
 		cmd := command(dir, args...)
 		out, _ := cmd.CombinedOutput() // fails as intended
 		say(args[0], string(out))
@@ -106,8 +114,10 @@ func TestSecretsStayIn(t *testing.T) {
 func TestVisiblePassword(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	out, err := command(t.TempDir(), "materialize", "--store", "mongodb://a:canary-password@127.0.0.1:1/x?serverSelectionTimeoutMS=100").CombinedOutput()
-	if text := string(out); err == nil || !strings.Contains(text, "VITRINE_STORE_FILE") || strings.Contains(text, "canary") {
+	out, err := command(t.TempDir(), "materialize", "--store",
+		"mongodb://a:canary-password@127.0.0.1:1/x?serverSelectionTimeoutMS=100").CombinedOutput()
+	if text := string(out); err == nil || !strings.Contains(text, "VITRINE_STORE_FILE") ||
+		strings.Contains(text, "canary") {
 		t.Errorf("materialize: %v: %s", err, text)
 	}
 	s := startServer(t, t.TempDir(), "--demo")

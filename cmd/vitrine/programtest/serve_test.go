@@ -59,10 +59,12 @@ func TestServeDemo(t *testing.T) {
 			t.Errorf("%s: status %d, count %d, %d rows: %.200s", tt.path, status, e.Count, len(e.Data), body)
 		}
 	}
-	if status, body := s.get("/api/spectrum-activities?spectrum=none"); status != http.StatusOK || !strings.Contains(body, `"data":[]`) {
+	if status, body := s.get("/api/spectrum-activities?spectrum=none"); status != http.StatusOK ||
+		!strings.Contains(body, `"data":[]`) {
 		t.Errorf("spectrum-activities: %d %s", status, body)
 	}
-	if status, body := fetch(t, http.MethodGet, s.admin+"/metrics"); status != http.StatusOK || !strings.Contains(body, "vitrine_view_rows") {
+	if status, body := fetch(t, http.MethodGet, s.admin+"/metrics"); status != http.StatusOK ||
+		!strings.Contains(body, "vitrine_view_rows") {
 		t.Errorf("metrics: %d", status)
 	}
 	if code := s.stop(); code != 0 {
@@ -75,7 +77,8 @@ func TestServeDemo(t *testing.T) {
 func TestTour(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	cmd := command(t.TempDir(), "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	cmd := command(t.TempDir(), "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+		"--log-format", "json")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +93,8 @@ func TestTour(t *testing.T) {
 	if status, body := s.get("/readyz"); status != http.StatusOK {
 		t.Errorf("the demo prints the calls before it can answer them: %d %.300s", status, body)
 	}
-	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") != len(api.Views()) {
+	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") !=
+		len(api.Views()) {
 		t.Error("the demo prints the calls before every job has run")
 	}
 	if len(calls) != 9 {
@@ -111,7 +115,8 @@ func TestTour(t *testing.T) {
 		for _, row := range decode(t, body).Data[:3] {
 			_, text := row["year"].(string)
 			value, group := row["value"]
-			if title, titled := row["title"]; text || group && value == nil || titled && title == "" || strings.Contains(fmt.Sprint(row), "alert(") {
+			if title, titled := row["title"]; text || group && value == nil || titled && title == "" ||
+				strings.Contains(fmt.Sprint(row), "alert(") {
 				t.Errorf("%s: an odd record is among the first: %v", call, row)
 			}
 		}
@@ -120,7 +125,8 @@ func TestTour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples := regexp.MustCompile(`\$ curl -g 'http://127.0.0.1:8080(.*)'\n +(.*)`).FindAllStringSubmatch(string(readme), -1)
+	samples := regexp.MustCompile(`\$ curl -g 'http://127.0.0.1:8080(.*)'\n +(.*)`).
+		FindAllStringSubmatch(string(readme), -1)
 	if len(samples) < 4 {
 		t.Errorf("the README has %d samples", len(samples))
 	}
@@ -149,11 +155,16 @@ func TestServeRefuses(t *testing.T) {
 		args []string
 		want string // a part of the message
 	}{
-		{"a port in use", []string{"--store", "bolt://one.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
-		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "one.db"},
-		{"an operator's listener that is open to all", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, "admin.open"},
+		{"a port in use", []string{"--store", "bolt://one.db", "--listen", strings.TrimPrefix(s.base, "http://"),
+			"--admin-listen", ""}, "address already in use"},
+		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""},
+			"one.db"},
+		{"an operator's listener that is open to all",
+			[]string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"},
+			"admin.open"},
 		{"an unknown store", []string{"--store", "redis://x", "--listen", "127.0.0.1:0"}, "--store"},
-		{"MongoDB without a database", []string{"--store", "mongodb://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "database"},
+		{"MongoDB without a database", []string{"--store", "mongodb://127.0.0.1:1", "--listen", "127.0.0.1:0",
+			"--admin-listen", ""}, "database"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

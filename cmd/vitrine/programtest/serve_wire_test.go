@@ -26,7 +26,8 @@ func TestServeOverTheWire(t *testing.T) {
 
 	set(dir, "VITRINE_MONGO_BATCH", "50")
 	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
-	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and a late answer on a busy machine is not wrong
+	// the server scans, and a late answer on a busy machine is not wrong
+	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m")
 	uri += "?timeoutMS=300000"
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri, "--views-mode", "store").ready() // publishes words
@@ -61,7 +62,8 @@ func TestServeOverTheWire(t *testing.T) {
 		"/lists/activities.json?facets=year,type,subtype,unit,person,project,topic,keyword",
 		"/lists/activities.json?q=of+moth&sort=relevance&facets=unit,type&deep=1",
 		"/lists/activities.html?q=l&group=person&limit=7&page=2",
-		"/lists/activities.json?year=last3,missing&not.type=poster&not.unit=MOTH&deep=1&oa=0,1&sort=-added&facets=oa,unit&limit=500",
+		"/lists/activities.json?year=last3,missing&not.type=poster&not.unit=MOTH&deep=1&oa=0,1&sort=-added&" +
+			"facets=oa,unit&limit=500",
 		"/lists/activities.json?q=doi:10.5555/HINS.2024.1007&not.oa=0",
 		"/lists/activities.bib?not.year=missing,..2015&not.person=0000-0009-3666-8279&not.topic=T90015",
 		"/lists/projects.json?facets=person,unit&group=year",
@@ -77,7 +79,8 @@ func TestServeOverTheWire(t *testing.T) {
 				return ""
 			})
 			if status != http.StatusOK || unstamped(got) != unstamped(want) {
-				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes:\n%.200s", path, name, status, len(got), len(want), got)
+				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes:\n%.200s", path, name, status,
+					len(got), len(want), got)
 			}
 		}
 	}
@@ -93,7 +96,8 @@ func someDemo(t *testing.T, dir string, records int) {
 		t.Fatal(err)
 	}
 	for _, collection := range []string{
-		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines", "organizations", "catalog_topics",
+		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines",
+		"organizations", "catalog_topics",
 	} {
 		name := collection + ".jsonl"
 		write(t, filepath.Join(dir, "dump", name), demoLines(t, name, records)...)

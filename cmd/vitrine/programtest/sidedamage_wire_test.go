@@ -14,8 +14,8 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// sideDamage is a row of the table of damage in docs/reliability.md. Its expectations are what sideStates.says returns,
-// several of them separated by |.
+// sideDamage is a row of the table of damage in docs/reliability.md. Its expectations are what sideStates.says
+// returns, several of them separated by |.
 type sideDamage struct {
 	name   string
 	state  func(s *sideStates) sideState // before the damage; settled if nil
@@ -219,12 +219,13 @@ var sideDamages = []sideDamage{
 		keepsRows, doubts, refuses, healed},
 	{"lease: unreadable, its term a document", nil, both(otherHolder("term", bson.D{}), loses),
 		keepsRows, doubts, refuses, healed},
-	{"lease: a term of years", nil, both(otherHolder("term", int64(9e18)), loses), keepsRows, doubts, refuses, healed},
+	{"lease: a term of years", nil, both(otherHolder("term", int64(9e18)), loses), keepsRows, doubts, refuses,
+		healed},
 	{"lease: without a revision", nil, both(otherHolder("rev", nil), loses), keepsRows, doubts, refuses, healed},
 }
 
-// TestSideDocumentsDamaged damages each kind of document that Vitrine keeps in a MongoDB, in each way, while front ends
-// run, before others start, and before a leader runs: the damage is healed, held or refused, and never silent.
+// TestSideDocumentsDamaged damages each kind of document that Vitrine keeps in a MongoDB, in each way, while front
+// ends run, before others start, and before a leader runs: the damage is healed, held or refused, and never silent.
 func TestSideDocumentsDamaged(t *testing.T) {
 	t.Parallel()
 	s := newSideStates(t)
@@ -294,9 +295,9 @@ func (s *sideStates) run(row sideDamage, database string) {
 	s.led("after a leader has started", row, s.serve(database), all)
 }
 
-// pause pauses the leader, if there is one, until the returned function is called. What it writes between two steps of
-// the damage would be part of the state that the row is about, and once it has lost its lease, it takes another and
-// repairs the views, before others have seen the damage.
+// pause pauses the leader, if there is one, until the returned function is called. What it writes between two steps
+// of the damage would be part of the state that the row is about, and once it has lost its lease, it takes another
+// and repairs the views, before others have seen the damage.
 func (s *sideStates) pause(leader *server) (resume func()) {
 	if leader == nil {
 		return func() {}

@@ -82,7 +82,8 @@ func newSideStates(t *testing.T) *sideStates {
 		collection, _ := command.Lookup("find").StringValueOK()
 		return collection != "view_staged"
 	}})
-	cmd := command(s.dir, "materialize", "--config", "v.yml", "--store", wire.URI()+sideSource, "--view", "activities")
+	cmd := command(s.dir, "materialize", "--config", "v.yml", "--store", wire.URI()+sideSource, "--view",
+		"activities")
 	cmd.Env = append(cmd.Env, "VITRINE_VIEWS_DATABASE=unsettled")
 	_, _ = cmd.CombinedOutput() // whether it reports that its rows are not settled depends on the mode
 	s.unsettled = s.read("unsettled").ofView("activities", s.settled)
@@ -317,7 +318,8 @@ func (s *sideStates) looked(of *server, since time.Time) {
 			return err.Error()
 		}
 		for _, v := range views.Data {
-			if v.View == "activities" && (v.Held != "" || v.Error != "" || v.Checked != nil && v.Checked.After(since)) {
+			if v.View == "activities" &&
+				(v.Held != "" || v.Error != "" || v.Checked != nil && v.Checked.After(since)) {
 				return ""
 			}
 		}

@@ -63,13 +63,15 @@ func TestStartWithoutStore(t *testing.T) {
 	if res.StatusCode != http.StatusOK || got != want {
 		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
 	}
-	if age := res.Header.Get("Vitrine-Data-Age"); len(age) != 4 || res.Header.Get("Age") != "0" || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
+	if age := res.Header.Get("Vitrine-Data-Age"); len(age) != 4 || res.Header.Get("Age") != "0" ||
+		!strings.Contains(res.Header.Get("Cache-Status"), "stale") {
 		t.Errorf("Age %q, Cache-Status %q: the file's hour is not reported", age, res.Header.Get("Cache-Status"))
 	}
 	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {
 		t.Errorf("readyz: %s", body)
 	}
-	if res, body := ask(t, s.base+"/api/users/unknown"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+	if res, body := ask(t, s.base+"/api/users/unknown"); res.StatusCode != http.StatusServiceUnavailable ||
+		res.Header.Get("Retry-After") == "" {
 		t.Errorf("read from the store: %d %s", res.StatusCode, body)
 	}
 	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, "vitrine_store_up 0") ||
@@ -98,7 +100,8 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 		body   string
 	}
 	answers := func(s *server) (all []answer) {
-		for _, path := range []string{"/api/activities", "/api/projects", "/api/html", "/portfolio/spectrum", "/api/activities?apikey=wrong"} {
+		for _, path := range []string{"/api/activities", "/api/projects", "/api/html", "/portfolio/spectrum",
+			"/api/activities?apikey=wrong"} {
 			status, body := s.get(path)
 			all = append(all, answer{status, body})
 		}
@@ -138,7 +141,8 @@ func TestStartWithNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	set(dir, snapshots, "files")
-	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0",
+		"--admin-listen", "")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "is unavailable since") {
 		t.Errorf("start without permissions: %v\n%s", err, out)
@@ -152,7 +156,8 @@ func TestForeignSnapshotFile(t *testing.T) {
 	dir := t.TempDir()
 	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
 	s := startServer(t, dir, "--store", unreachable)
-	await(t, "the view is not refreshed", func() string { return unless(strings.Contains(s.logged(), "view not refreshed")) })
+	await(t, "the view is not refreshed",
+		func() string { return unless(strings.Contains(s.logged(), "view not refreshed")) })
 	if status, body := s.get("/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz: %d %s", status, body)
 	}

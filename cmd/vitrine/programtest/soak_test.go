@@ -97,7 +97,8 @@ func (s *server) usage() sample {
 		}
 		return value
 	}
-	return sample{metric("go_goroutines"), metric("process_open_fds"), metric("process_resident_memory_bytes"), metric("go_memstats_heap_inuse_bytes")}
+	return sample{metric("go_goroutines"), metric("process_open_fds"), metric("process_resident_memory_bytes"),
+		metric("go_memstats_heap_inuse_bytes")}
 }
 
 // steady compares the second quarter of samples with the last one. It compares memory only in a

@@ -16,9 +16,12 @@ import (
 // spoiledPaths ask every kind of question about views whose files are spoiled.
 var spoiledPaths = []string{
 	"/api/activities?full=1&limit=0", "/api/all-activities", "/api/html?limit=0", "/portfolio/spectrum?limit=0",
-	"/api/activities?limit=0&json=%7B%22title%22:%7B%22$regex%22:%22%5E%5BA-M%5D%22%7D%7D", "/api/search/activities?search=night", "/api/projects",
-	"/api/search/activities?aggregate=authors.last&aggregate_value=year", "/api/levenshtein?title=Flight+Paths+of+Badgers",
-	"/lists/activities", "/lists/activities.csv", "/lists/activities.bib", "/lists/activities.json?year=2020", "/lists/activities.atom",
+	"/api/activities?limit=0&json=%7B%22title%22:%7B%22$regex%22:%22%5E%5BA-M%5D%22%7D%7D",
+	"/api/search/activities?search=night", "/api/projects",
+	"/api/search/activities?aggregate=authors.last&aggregate_value=year",
+	"/api/levenshtein?title=Flight+Paths+of+Badgers",
+	"/lists/activities", "/lists/activities.csv", "/lists/activities.bib", "/lists/activities.json?year=2020",
+	"/lists/activities.atom",
 	"/sitemap.xml", "/lists.json",
 }
 
@@ -74,8 +77,12 @@ func TestSpoiledSnapshotFile(t *testing.T) {
 				t.Fatalf("exit code %d, %d answers, %d failed", code, len(want), failed)
 			}
 			s = startServer(t, dir, args...).ready()
-			if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !regexp.MustCompile(`vitrine_view_mapped_bytes\{view="activities"\} [1-9.e+]{7}`).MatchString(body) {
-				t.Fatalf("the rows are not mapped: %s", regexp.MustCompile(`vitrine_view_mapped_bytes.*`).FindAllString(body, -1))
+			if _, body := fetch(t, http.MethodGet,
+				s.admin+
+					"/metrics"); !regexp.MustCompile(`vitrine_view_mapped_bytes\{view="activities"\} [1-9.e+]{7}`).
+				MatchString(body) {
+				t.Fatalf("the rows are not mapped: %s",
+					regexp.MustCompile(`vitrine_view_mapped_bytes.*`).FindAllString(body, -1))
 			}
 			spoilFiles(t, dir, spoil)
 			for most := range 2 { // nothing is kept at first
@@ -89,7 +96,8 @@ func TestSpoiledSnapshotFile(t *testing.T) {
 					}
 				}
 			}
-			if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, `vitrine_view_lost_total{view="activities"} 1`) {
+			if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body,
+				`vitrine_view_lost_total{view="activities"} 1`) {
 				t.Error("the loss is not counted")
 			}
 			if code := s.stop(); code != 0 {
@@ -98,7 +106,8 @@ func TestSpoiledSnapshotFile(t *testing.T) {
 			if n := strings.Count(s.logged(), "rows lost"); n != 1 {
 				t.Errorf("reported %d times:\n%s", n, s.logged())
 			}
-			if _, rows, err := snapfile.Read(snapfile.Path(filepath.Join(dir, "files"), "activities")); err != nil || len(rows) == 0 {
+			if _, rows, err := snapfile.Read(snapfile.Path(filepath.Join(dir, "files"), "activities")); err != nil ||
+				len(rows) == 0 {
 				t.Errorf("the file is not replaced: %d rows, %v", len(rows), err)
 			}
 		})

@@ -72,7 +72,9 @@ func stamp(round int) string { return "Round " + strconv.Itoa(round) }
 
 // records returns the institute's records in a round, by collection.
 func (s stamped) records(round int) map[string][]bson.D {
-	all := map[string][]bson.D{"groups": {{{Key: "_id", Value: "u1"}, {Key: "id", Value: "U1"}, {Key: "name", Value: "Unit"}, {Key: "level", Value: 0}}}}
+	all := map[string][]bson.D{"groups": {
+		{{Key: "_id", Value: "u1"}, {Key: "id", Value: "U1"}, {Key: "name", Value: "Unit"},
+			{Key: "level", Value: 0}}}}
 	for id := range s.activities + 7 {
 		if s.has(id, round) {
 			all["activities"] = append(all["activities"], stampedActivity(id, round))
@@ -80,15 +82,20 @@ func (s stamped) records(round int) map[string][]bson.D {
 	}
 	for i := range stampedPersons {
 		all["persons"] = append(all["persons"], bson.D{
-			{Key: "_id", Value: fmt.Sprint("p", i)}, {Key: "username", Value: fmt.Sprint("user", i)}, {Key: "first", Value: "A."},
+			{Key: "_id", Value: fmt.Sprint("p", i)}, {Key: "username", Value: fmt.Sprint("user", i)},
+			{Key: "first", Value: "A."},
 			{Key: "last", Value: fmt.Sprint("Keeper ", i)}, {Key: "about", Value: stamp(round)},
-			{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "U1"}, {Key: "start", Value: "2020-01-01"}, {Key: "note", Value: stamp(round)}}}},
+			{Key: "units",
+				Value: bson.A{bson.D{{Key: "unit", Value: "U1"}, {Key: "start", Value: "2020-01-01"},
+					{Key: "note", Value: stamp(round)}}}},
 		})
 	}
 	for i := range stampedProjects {
 		project := bson.D{
-			{Key: "_id", Value: fmt.Sprint("r", i)}, {Key: "type", Value: "own"}, {Key: "name", Value: fmt.Sprintf("%s, project %d", stamp(round), i)},
-			{Key: "funding_number", Value: fmt.Sprint("F", i)}, {Key: "persons", Value: bson.A{bson.D{{Key: "user", Value: fmt.Sprint("user", i%stampedPersons)}}}},
+			{Key: "_id", Value: fmt.Sprint("r", i)}, {Key: "type", Value: "own"},
+			{Key: "name", Value: fmt.Sprintf("%s, project %d", stamp(round), i)},
+			{Key: "funding_number", Value: fmt.Sprint("F", i)},
+			{Key: "persons", Value: bson.A{bson.D{{Key: "user", Value: fmt.Sprint("user", i%stampedPersons)}}}},
 		}
 		all["projects"], all["proposals"] = append(all["projects"], project), append(all["proposals"], project)
 	}
@@ -98,12 +105,14 @@ func (s stamped) records(round int) map[string][]bson.D {
 	}
 	for i := range stampedTopics {
 		all["catalog_topics"] = append(all["catalog_topics"], bson.D{
-			{Key: "_id", Value: fmt.Sprint("t", i)}, {Key: "id", Value: fmt.Sprint("T", i)}, {Key: "name", Value: fmt.Sprint("Topic ", i)}, {Key: "description", Value: described},
+			{Key: "_id", Value: fmt.Sprint("t", i)}, {Key: "id", Value: fmt.Sprint("T", i)},
+			{Key: "name", Value: fmt.Sprint("Topic ", i)}, {Key: "description", Value: described},
 		})
 	}
 	for i := range stampedOthers {
 		named := bson.D{
-			{Key: "_id", Value: fmt.Sprint("o", i)}, {Key: "journal", Value: stamp(round)}, {Key: "title", Value: stamp(round)}, {Key: "start", Value: "2024-05-01"},
+			{Key: "_id", Value: fmt.Sprint("o", i)}, {Key: "journal", Value: stamp(round)},
+			{Key: "title", Value: stamp(round)}, {Key: "start", Value: "2024-05-01"},
 		}
 		for _, collection := range []string{"journals", "conferences", "deadlines"} {
 			all[collection] = append(all[collection], named)
@@ -115,11 +124,18 @@ func (s stamped) records(round int) map[string][]bson.D {
 func stampedActivity(id, round int) bson.D {
 	topic := fmt.Sprint("T", id%stampedTopics)
 	return bson.D{
-		{Key: "_id", Value: fmt.Sprint("a", id)}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
-		{Key: "title", Value: fmt.Sprintf("%s, activity %d", stamp(round), id)}, {Key: "year", Value: int32(time.Now().Year() - id%5)},
-		{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: "Keeper"}, {Key: "first", Value: "A."}, {Key: "user", Value: fmt.Sprint("user", id%stampedPersons)}, {Key: "affiliated", Value: true}}}},
+		{Key: "_id", Value: fmt.Sprint("a", id)}, {Key: "type", Value: "publication"},
+		{Key: "subtype", Value: "article"},
+		{Key: "title", Value: fmt.Sprintf("%s, activity %d", stamp(round), id)},
+		{Key: "year", Value: int32(time.Now().Year() - id%5)},
+		{Key: "authors",
+			Value: bson.A{bson.D{{Key: "last", Value: "Keeper"}, {Key: "first", Value: "A."},
+				{Key: "user", Value: fmt.Sprint("user", id%stampedPersons)}, {Key: "affiliated", Value: true}}}},
 		{Key: "affiliated", Value: true}, {Key: "units", Value: bson.A{"U1"}},
-		{Key: "catalog", Value: bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: topic}, {Key: "name", Value: "Topic"}, {Key: "score", Value: 0.9}}}}}},
+		{Key: "catalog",
+			Value: bson.D{{Key: "topics",
+				Value: bson.A{bson.D{{Key: "id", Value: topic}, {Key: "name", Value: "Topic"},
+					{Key: "score", Value: 0.9}}}}}},
 		{Key: "abstract", Value: strings.Repeat("so many words ", 100)},
 	}
 }
@@ -291,7 +307,8 @@ func TestStampedQuestions(t *testing.T) {
 				t.Errorf("%s: round %d, want %d: %v", q.path, got, round, err)
 			}
 		}
-		if _, err := questionOf(t, s, "/api/html").check(s, []byte(strings.Replace(body(server, "/api/html"), stamp(round), stamp(9), 1))); err == nil {
+		if _, err := questionOf(t, s, "/api/html").check(s,
+			[]byte(strings.Replace(body(server, "/api/html"), stamp(round), stamp(9), 1))); err == nil {
 			t.Error("check accepts a mixed answer")
 		}
 		server.stop()

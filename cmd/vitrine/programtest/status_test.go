@@ -25,12 +25,14 @@ func TestStatusListsSkipped(t *testing.T) {
 	}
 	withStore(t, "bolt://"+filepath.Join(dir, "v.db"), func(store origin.Store) {
 		if _, err := store.Upsert(t.Context(), "persons", []bson.Raw{good, bson.Raw(bsoncore.NewDocumentBuilder().
-			AppendString("_id", "bad").AppendString("username", "bad").AppendDocument("units", broken).Build())}); err != nil {
+			AppendString("_id", "bad").AppendString("username", "bad").AppendDocument("units",
+			broken).Build())}); err != nil {
 			t.Fatal(err)
 		}
 	})
 
-	if out := vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "persons"); !strings.Contains(out, "skipped: persons bad: malformed record: field \"units.a\"") {
+	if out := vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "persons"); !strings.Contains(out,
+		"skipped: persons bad: malformed record: field \"units.a\"") {
 		t.Errorf("materialize: %s", out)
 	}
 	status := []string{"status", "--store", "bolt://v.db", "--json"}
@@ -43,13 +45,16 @@ func TestStatusListsSkipped(t *testing.T) {
 		t.Errorf("status of the store: %s", fromStore)
 	}
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
-	if out := vitrine(t, dir, append(status, "--admin-listen", strings.TrimPrefix(s.admin, "http://"))...); !strings.Contains(out, listed) {
+	if out := vitrine(t, dir,
+		append(status, "--admin-listen", strings.TrimPrefix(s.admin, "http://"))...); !strings.Contains(out, listed) {
 		t.Errorf("status of the server: %s", out)
 	}
-	if out := vitrine(t, dir, "status", "--store", "bolt://v.db", "--admin-listen", strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "skipped: persons bad: malformed record: ") {
+	if out := vitrine(t, dir, "status", "--store", "bolt://v.db", "--admin-listen",
+		strings.TrimPrefix(s.admin, "http://")); !strings.Contains(out, "skipped: persons bad: malformed record: ") {
 		t.Errorf("status: %s", out)
 	}
-	if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text, `vitrine_view_job_skipped{view="persons"} 1`) {
+	if _, text := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(text,
+		`vitrine_view_job_skipped{view="persons"} 1`) {
 		t.Error("metrics do not count the record")
 	}
 	for _, path := range []string{"/api/users/bad", "/api/user-units/bad"} {
@@ -61,7 +66,9 @@ func TestStatusListsSkipped(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if log := s.logged(); strings.Contains(log, "context canceled") || !strings.Contains(log, `"msg":"materializing ended"`) || strings.Contains(log, `"took":`) || !strings.Contains(log, `"took_seconds":`) {
+	if log := s.logged(); strings.Contains(log, "context canceled") ||
+		!strings.Contains(log, `"msg":"materializing ended"`) || strings.Contains(log, `"took":`) ||
+		!strings.Contains(log, `"took_seconds":`) {
 		t.Errorf("log:\n%s", log)
 	}
 }

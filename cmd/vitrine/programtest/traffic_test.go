@@ -252,7 +252,8 @@ func (c *client) conditional() error {
 		_, err := c.check(q, 0, body)
 		return err
 	}
-	return fmt.Errorf("%s: %s with %d bytes, tag %s after %s", q.path, again.Status, len(body), again.Header.Get("ETag"), tag)
+	return fmt.Errorf("%s: %s with %d bytes, tag %s after %s", q.path, again.Status, len(body),
+		again.Header.Get("ETag"), tag)
 }
 
 func (c *client) head() error {
@@ -334,7 +335,8 @@ var (
 func moreCalls(t *testing.T, s *server) []string {
 	t.Helper()
 	calls := strings.Fields(rightCalls)
-	_, body := s.until("/api/search/persons?columns[]=username", `"status":200`) // a busy store may not answer at once
+	// a busy store may not answer at once
+	_, body := s.until("/api/search/persons?columns[]=username", `"status":200`)
 	for _, person := range decode(t, body).Data {
 		id := person["id"].(string)
 		calls = append(calls, "/api/users/"+id, "/api/user-units/"+id, "/api/user-units/"+id+"?lang=de")
@@ -344,7 +346,8 @@ func moreCalls(t *testing.T, s *server) []string {
 
 // bad sends requests that the server must refuse.
 func (c *client) bad() error {
-	calls := append(strings.Fields(wrongCalls), "/api/activities?json=%7B%22$where%22%3A1%7D", "/api/activities?filter[%24x]=1",
+	calls := append(strings.Fields(wrongCalls), "/api/activities?json=%7B%22$where%22%3A1%7D",
+		"/api/activities?filter[%24x]=1",
 		"/api/activities?json="+strings.Repeat("%5B", 3000), "/%00", "/api/users/"+strings.Repeat("x", 5000))
 	path := calls[c.rng.IntN(len(calls))]
 	res, body, err := c.ask(http.MethodGet, path)

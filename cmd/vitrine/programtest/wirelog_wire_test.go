@@ -72,7 +72,8 @@ func (l *wireLog) note(command bson.Raw) bool {
 func (l *wireLog) all() []sent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(l.seen), func(a, b sent) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(maps.Keys(l.seen),
+		func(a, b sent) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // reading are the commands that change nothing, whatever their arguments.
@@ -111,7 +112,8 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 			builder := startServer(t, dir, "--store", builderURI+source, "--preset", "osiris").ready()
 			reader := startServer(t, dir, "--store", readerURI+source, "--no-materialize").ready()
 			for _, s := range []*server{builder, reader} {
-				for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user",
+				for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user",
+					"/api/user-units/unknown-user",
 					encoded(`/api/activities?json={"$text":{"$search":"moth"}}`)) {
 					s.get(call)
 				}
@@ -166,7 +168,9 @@ func checkWire(t *testing.T, builder, reader []sent, source, viewsDatabase strin
 		}
 	}
 	if wrote == 0 || read == 0 || len(reader) == 0 {
-		t.Errorf("%d kinds of writes to side collections, %d of reading activities, %d of a front end: not all was recorded", wrote, read, len(reader))
+		t.Errorf(
+			"%d kinds of writes to side collections, %d of reading activities, %d of a front end: not all was "+
+				"recorded", wrote, read, len(reader))
 	}
 	t.Logf("materializer: %v\nfront end: %v", builder, reader)
 }

@@ -37,7 +37,8 @@ var calls = map[string][]struct {
 	"key":         {{[]string{"add", "portal"}, ""}, {[]string{"add", "My key"}, "not a name"}},
 	"token":       {{[]string{"--user", "ssandman", "--secret", strings.Repeat("s", 32)}, ""}},
 	"bench": {
-		{[]string{"--demo", "--cases", "list-304|refresh", "--size", "250", "--rounds", "1", "--duration", "100ms"}, ""},
+		{[]string{"--demo", "--cases", "list-304|refresh", "--size", "250", "--rounds", "1", "--duration", "100ms"},
+			""},
 		{nil, "--demo or a dump"},
 	},
 }
@@ -63,7 +64,8 @@ func callEverything(t *testing.T, dir string) {
 				continue
 			}
 			out, err := command(dir, append([]string{name}, call.args...)...).CombinedOutput()
-			if call.want == "" && err != nil || call.want != "" && (err == nil || !strings.Contains(string(out), call.want)) {
+			if call.want == "" && err != nil ||
+				call.want != "" && (err == nil || !strings.Contains(string(out), call.want)) {
 				t.Errorf("%s %q: %v, want %q: %.1000s", name, call.args, err, call.want, out)
 			}
 		}
@@ -170,7 +172,8 @@ func TestDemoInContainers(t *testing.T) {
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "VITRINE_STORE: store: cannot be given with --demo") {
+	if out, err := cmd.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "VITRINE_STORE: store: cannot be given with --demo") {
 		t.Errorf("compose: %v\n%.1000s", err, out)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -181,7 +184,8 @@ func TestDemoInContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if given := regexp.MustCompile(`VITRINE_[A-Z_]+`).FindAllString(string(image), -1); len(given) != 1 || given[0] != "VITRINE_LISTEN" {
+	if given := regexp.MustCompile(`VITRINE_[A-Z_]+`).FindAllString(string(image), -1); len(given) != 1 ||
+		given[0] != "VITRINE_LISTEN" {
 		t.Errorf("the image gives %v", given)
 	}
 }
@@ -197,7 +201,8 @@ func TestDemoFollowsNoLink(t *testing.T) {
 	uri := "bolt://" + filepath.Join(dir, "v.db")
 	vitrine(t, dir, "import", "--store", uri, "persons.jsonl")
 	before := sources(t, uri)
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700), os.Symlink("../v.db", filepath.Join(dir, "data", "demo.db"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700),
+		os.Symlink("../v.db", filepath.Join(dir, "data", "demo.db"))); err != nil {
 		t.Fatal(err)
 	}
 	cmd := command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")

@@ -1,8 +1,8 @@
 // Package byline finds the names of persons in the HTML of a citation, marks some of them and folds long lists.
 //
-// Citations are stored as HTML, and often another program has written them. So a list of persons is found by its names:
-// all in one of the forms of package names, one after the other, with nothing but separators between them. Other
-// citations stay as they are.
+// Citations are stored as HTML, and often another program has written them. So a list of persons is found by its
+// names: all in one of the forms of package names, one after the other, with nothing but separators between them.
+// Other citations stay as they are.
 //
 // All functions are pure and safe for concurrent use.
 package byline
@@ -27,8 +27,8 @@ type Change struct {
 	More  bool               // there are others, whom the record does not name: "et al." stays
 }
 
-// In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not found.
-// It writes out a list that the citation abbreviates if the change folds it.
+// In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not
+// found. It writes out a list that the citation abbreviates if the change folds it.
 func (c Change) In(citation string, persons []Person) (changed string, end int) {
 	l := find(citation, persons)
 	if len(l.found) == 0 {

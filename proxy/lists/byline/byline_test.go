@@ -15,7 +15,8 @@ import (
 
 // team are persons with names that are hard to find: one is the beginning of another, some need escapes.
 var team = []byline.Person{
-	{First: "Anna", Last: "Li"}, {First: "Eva-Maria K.", Last: "Öz"}, {First: "Tim", Last: "O'Brien"}, {Last: "R&D Group"}, {First: "Anna B.", Last: "Li"},
+	{First: "Anna", Last: "Li"}, {First: "Eva-Maria K.", Last: "Öz"}, {First: "Tim", Last: "O'Brien"},
+	{Last: "R&D Group"}, {First: "Anna B.", Last: "Li"},
 	{First: "José", Last: "van den Berg"}, {First: "Ida", Last: "Lind"},
 }
 
@@ -28,7 +29,9 @@ func change(most int, last bool, own ...int) byline.Change {
 }
 
 // brief shortens the markup of a result.
-var brief = strings.NewReplacer(`<mark class="vl-mark">`, "[", "</mark>", "]", `<span class="vl-names">`, "{", `<span class="vl-others">`, "(", `<span class="vl-gap">`, "/", "</span>", ")", "<i>", "", "</i>", "", "&nbsp;", "_")
+var brief = strings.NewReplacer(`<mark class="vl-mark">`, "[", "</mark>", "]", `<span class="vl-names">`, "{",
+	`<span class="vl-others">`, "(", `<span class="vl-gap">`, "/", "</span>", ")", "<i>", "", "</i>", "", "&nbsp;",
+	"_")
 
 func TestIn(t *testing.T) {
 	const after = ` (2020) Li, A. on lists. <i>J</i> 1.`
@@ -39,25 +42,44 @@ func TestIn(t *testing.T) {
 		change  byline.Change
 		want    string
 	}{
-		{"one marked", 4, "Li,&nbsp;A., Öz,&nbsp;E. K., O&#39;Brien,&nbsp;T., R&amp;D Group" + after, change(0, false, 1), "Li,_A., [Öz,_E. K.], O&#39;Brien,_T., R&amp;D Group"},
-		{"in links and bold", 2, "<a href='/x'>T</a><br><small class='d-block'><a href='/profile/l'><b>Li,&nbsp;A.</b></a><sup>#</sup>, <b>Öz,&nbsp;E.-M.K.</b> <i>J</i></small>", change(0, false, 0, 1),
-			"<a href='/x'>T</a><br><small class='d-block'>[<a href='/profile/l'><b>Li,_A.</b></a>]<sup>#</sup>, [<b>Öz,_E.-M.K.</b>] J</small>"},
-		{"given names first", 3, "Anna Li, Eva-Maria K. Öz, Tim O'Brien" + after, change(0, false, 2), "Anna Li, Eva-Maria K. Öz, [Tim O'Brien]"},
-		{"initials without dots", 3, "Li A, Öz E-MK, O'Brien T" + after, change(0, false, 0), "[Li A], Öz E-MK, O'Brien T"},
-		{"three of seven", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." + after, change(3, false),
+		{"one marked", 4, "Li,&nbsp;A., Öz,&nbsp;E. K., O&#39;Brien,&nbsp;T., R&amp;D Group" + after,
+			change(0, false, 1), "Li,_A., [Öz,_E. K.], O&#39;Brien,_T., R&amp;D Group"},
+		{"in links and bold", 2,
+			"<a href='/x'>T</a><br><small class='d-block'><a href='/profile/l'><b>Li,&nbsp;A.</b></a><sup>#</sup>, " +
+				"<b>Öz,&nbsp;E.-M.K.</b> <i>J</i></small>", change(0, false, 0, 1),
+			"<a href='/x'>T</a><br><small class='d-block'>[<a href='/profile/l'><b>Li,_A.</b></a>]<sup>#</sup>, " +
+				"[<b>Öz,_E.-M.K.</b>] J</small>"},
+		{"given names first", 3, "Anna Li, Eva-Maria K. Öz, Tim O'Brien" + after, change(0, false, 2),
+			"Anna Li, Eva-Maria K. Öz, [Tim O'Brien]"},
+		{"initials without dots", 3, "Li A, Öz E-MK, O'Brien T" + after, change(0, false, 0),
+			"[Li A], Öz E-MK, O'Brien T"},
+		{"three of seven", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." +
+			after, change(3, false),
 			"{Li A., Öz E.-M.K., O'Brien T.(, R&D Group, Li A.B., van den Berg J. and Lind I.) +4)"},
-		{"with one of them", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." + after, change(1, false, 4),
+		{"with one of them", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." +
+			after, change(1, false, 4),
 			"{Li A.(, Öz E.-M.K., O'Brien T., R&D Group, )/ … )[Li A.B.](, van den Berg J. and Lind I.) +5)"},
-		{"and the last", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." + after, change(2, true),
+		{"and the last", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." + after,
+			change(2, true),
 			"{Li A., Öz E.-M.K.(, O'Brien T., R&D Group, Li A.B., van den Berg J. and )/ … )Lind I. +4)"},
-		{"all but one stay", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." + after, change(6, false), "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I."},
-		{"abbreviated", 7, "Li A., Öz E.-M.K. et al." + after, change(3, false, 5), "{Li A., Öz E.-M.K., O&#x27;Brien T.(, R&amp;D Group, Li A.B., )/ … )[van den Berg J.](, Lind I.) +3)"},
-		{"abbreviated to the last", 7, "Li A., Öz E.-M.K. … Lind I." + after, change(2, false), "{Li A., Öz E.-M.K.(, O&#x27;Brien T., R&amp;D Group, Li A.B., van den Berg J., Lind I.) +5)"},
-		{"abbreviated, no limit", 7, "Li A., Öz E.-M.K. et al." + after, change(0, false, 1, 6), "Li A., [Öz E.-M.K.] et al."},
-		{"cut", 7, "Li A., Öz E.-M.K., O'Brien T.<br>J", change(2, false, 4), "{Li A., Öz E.-M.K.(, O'Brien T., R&amp;D Group, )/ … )[Li A.B.](, van den Berg J., Lind I.) +4)<br>J"},
-		{"cut at the end", 7, "Li A., Öz E.-M.K., O'Brien T.", change(3, false), "{Li A., Öz E.-M.K., O'Brien T.(, R&amp;D Group, Li A.B., van den Berg J., Lind I.) +4)"},
-		{"with another person", 7, "Li A., Öz E.-M.K., O'Brien T., Someone Else (2020)", change(2, false), "Li A., Öz E.-M.K., O'Brien T., Someone Else (2020)"},
-		{"in elements of their own", 7, "<b>Li A.</b>, <i>Öz E.-M.K., O'Brien T.</i>, R&D Group, Li A.B., van den Berg J. and Lind I." + after, change(1, false, 2),
+		{"all but one stay", 7, "Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I." +
+			after, change(6, false),
+			"Li A., Öz E.-M.K., O'Brien T., R&D Group, Li A.B., van den Berg J. and Lind I."},
+		{"abbreviated", 7, "Li A., Öz E.-M.K. et al." + after, change(3, false, 5),
+			"{Li A., Öz E.-M.K., O&#x27;Brien T.(, R&amp;D Group, Li A.B., )/ … )[van den Berg J.](, Lind I.) +3)"},
+		{"abbreviated to the last", 7, "Li A., Öz E.-M.K. … Lind I." + after, change(2, false),
+			"{Li A., Öz E.-M.K.(, O&#x27;Brien T., R&amp;D Group, Li A.B., van den Berg J., Lind I.) +5)"},
+		{"abbreviated, no limit", 7, "Li A., Öz E.-M.K. et al." + after, change(0, false, 1, 6),
+			"Li A., [Öz E.-M.K.] et al."},
+		{"cut", 7, "Li A., Öz E.-M.K., O'Brien T.<br>J", change(2, false, 4),
+			"{Li A., Öz E.-M.K.(, O'Brien T., R&amp;D Group, )/ … )[Li A.B.](, van den Berg J., Lind I.) +4)<br>J"},
+		{"cut at the end", 7, "Li A., Öz E.-M.K., O'Brien T.", change(3, false),
+			"{Li A., Öz E.-M.K., O'Brien T.(, R&amp;D Group, Li A.B., van den Berg J., Lind I.) +4)"},
+		{"with another person", 7, "Li A., Öz E.-M.K., O'Brien T., Someone Else (2020)", change(2, false),
+			"Li A., Öz E.-M.K., O'Brien T., Someone Else (2020)"},
+		{"in elements of their own", 7,
+			"<b>Li A.</b>, <i>Öz E.-M.K., O'Brien T.</i>, R&D Group, Li A.B., van den Berg J. and Lind I." + after,
+			change(1, false, 2),
 			"<b>Li A.</b>, Öz E.-M.K., [O'Brien T.], R&D Group, Li A.B., van den Berg J. and Lind I."},
 		{"another list", 4, "Someone Else" + after, change(1, false, 0), "Someone Else"},
 		{"a part of a word", 1, "Life, Linda A.", change(1, false, 6), "Life, Linda A."},
@@ -136,7 +158,8 @@ func TestInAnyForm(t *testing.T) {
 		name := rapid.StringMatching(`[A-ZÄŁ][a-zß'é]{0,6}(-[A-Z][a-z]{2})?`)
 		var persons []byline.Person
 		for range rapid.IntRange(1, 30).Draw(t, "persons") {
-			persons = append(persons, byline.Person{First: rapid.OneOf(name, rapid.Just("")).Draw(t, "first"), Last: name.Draw(t, "last")})
+			persons = append(persons,
+				byline.Person{First: rapid.OneOf(name, rapid.Just("")).Draw(t, "first"), Last: name.Draw(t, "last")})
 		}
 		form := rapid.SampledFrom(names.Forms()).Draw(t, "form")
 		list := string(form.Append(nil, persons))
@@ -147,7 +170,8 @@ func TestInAnyForm(t *testing.T) {
 		if end == 0 || (own >= 0) != strings.Contains(got, "<mark") {
 			t.Fatalf("no list or mark in %s", got)
 		}
-		plain := strings.NewReplacer(`<span class="vl-gap"> … </span>`, "", `<mark class="vl-mark">`, "", "</mark>", "", `<span class="vl-names">`, "", `<span class="vl-others">`, "", "</span>", "").Replace(got)
+		plain := strings.NewReplacer(`<span class="vl-gap"> … </span>`, "", `<mark class="vl-mark">`, "", "</mark>",
+			"", `<span class="vl-names">`, "", `<span class="vl-others">`, "", "</span>", "").Replace(got)
 		if i := strings.Index(plain, " <i>+"); i >= 0 {
 			plain = plain[:i] + plain[i+strings.Index(plain[i:], "</i>")+4:]
 		}
@@ -166,14 +190,18 @@ func TestInAnyForm(t *testing.T) {
 // text.
 func TestHostile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		part := rapid.SampledFrom([]string{"A", "B", "&", "&amp;", "<b>", "</b>", "<sup>", "</sup>", "<sup>*</sup>", ", ", " … ", " et al.", "A, B.", "&nbsp;", "é", " and ", "<a href='/profile/x'>", "</a>", "\xff"})
+		part := rapid.SampledFrom([]string{"A", "B", "&", "&amp;", "<b>", "</b>", "<sup>", "</sup>", "<sup>*</sup>",
+			", ", " … ", " et al.", "A, B.", "&nbsp;", "é", " and ", "<a href='/profile/x'>", "</a>", "\xff"})
 		citation := markup.Clean(strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "citation"), ""))
 		var persons []byline.Person
 		for range rapid.IntRange(0, 4).Draw(t, "persons") {
 			persons = append(persons, byline.Person{First: part.Draw(t, "first"), Last: part.Draw(t, "last")})
 		}
-		got, end := change(rapid.IntRange(0, 2).Draw(t, "most"), rapid.Bool().Draw(t, "last"), 0, 2).In(citation, persons)
-		if end < 0 || end > len(got) || markup.Balance(strings.NewReplacer("<mark class=\"vl-mark\">", "<u>", "</mark>", "</u>").Replace(got)) != strings.NewReplacer("<mark class=\"vl-mark\">", "<u>", "</mark>", "</u>").Replace(got) {
+		got, end := change(rapid.IntRange(0, 2).Draw(t, "most"), rapid.Bool().Draw(t, "last"), 0, 2).In(citation,
+			persons)
+		if end < 0 || end > len(got) ||
+			markup.Balance(strings.NewReplacer("<mark class=\"vl-mark\">", "<u>", "</mark>", "</u>").Replace(got)) !=
+				strings.NewReplacer("<mark class=\"vl-mark\">", "<u>", "</mark>", "</u>").Replace(got) {
 			t.Fatalf("%q becomes %q", citation, got)
 		}
 	})
@@ -186,7 +214,8 @@ func BenchmarkIn(b *testing.B) {
 			persons = append(persons, byline.Person{First: "Anna Maria", Last: "Name" + strings.Repeat("x", i%7)})
 		}
 		form := names.Default()
-		citation := "<a href='/x'>A title of a work</a><br><small>" + string(form.Append(nil, persons)) + " <i>Journal</i> (2020)</small>"
+		citation := "<a href='/x'>A title of a work</a><br><small>" + string(form.Append(nil, persons)) +
+			" <i>Journal</i> (2020)</small>"
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -42,7 +42,8 @@ func (l *list) flat() bool {
 	return !linked && !divided && !strings.Contains(l.citation[last:max(last, l.rest)], "<")
 }
 
-// find returns the longest list of persons that begins with the first of them. The name of one alone may be in a title.
+// find returns the longest list of persons that begins with the first of them. The name of one alone may be in a
+// title.
 func find(citation string, persons []Person) (best list) {
 	if len(persons) == 0 {
 		return best
@@ -109,7 +110,8 @@ func placeOf(citation string, person, from, to int) place {
 			break
 		}
 		name, _, _ := strings.Cut(citation[open+1:from-1], " ")
-		if !slices.Contains([]string{"a", "b", "em", "i", "span", "strong", "u"}, name) || !strings.HasPrefix(citation[to:], "</"+name+">") {
+		if !slices.Contains([]string{"a", "b", "em", "i", "span", "strong", "u"}, name) ||
+			!strings.HasPrefix(citation[to:], "</"+name+">") {
 			break
 		}
 		from, to = open, to+len("</>")+len(name)
@@ -177,7 +179,8 @@ func (t *text) has(at int, name string) bool {
 	before, _ := utf8.DecodeLastRuneInString(t.text[:at])
 	next, _ := utf8.DecodeRuneInString(rest)
 	end := at + len(name)
-	return (at == 0 || !inWord(before) || t.to[at-1] < t.from[at]) && (rest == "" || !inWord(next) || t.to[end-1] < t.from[end])
+	return (at == 0 || !inWord(before) || t.to[at-1] < t.from[at]) &&
+		(rest == "" || !inWord(next) || t.to[end-1] < t.from[end])
 }
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
@@ -185,8 +188,8 @@ func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 // etAl ends a list that leaves out persons.
 const etAl = "et al."
 
-// separators are what may stand between two names: punctuation, words, and the notes behind a name. An ellipsis stands
-// for all persons but the last.
+// separators are what may stand between two names: punctuation, words, and the notes behind a name. An ellipsis
+// stands for all persons but the last.
 var separators = []string{" ", ",", ";", "&", "…", "#", "*", "§", "and ", "und "}
 
 // separator returns the offset behind the separators at another, and whether they leave out persons.

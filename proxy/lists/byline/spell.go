@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// spellings returns the forms in which citations have a name, the longest first. A suffix stands after the family name
-// or after the whole name, with or without its stop and a comma, or is missing.
+// spellings returns the forms in which citations have a name, the longest first. A suffix stands after the family
+// name or after the whole name, with or without its stop and a comma, or is missing.
 func spellings(form names.Style, who Person) []string {
 	all := []string{form.Text(who)}
 	if who.Suffix == "" {

@@ -29,7 +29,8 @@ func file(t *testing.T, path string) element.File {
 
 func TestFiles(t *testing.T) {
 	hashed := regexp.MustCompile(`^/lists/(list|page|start)\.[0-9a-f]{12}\.(js|css)$`)
-	current := map[string]element.File{"/lists/list.js": element.Current("list.js"), "/lists/list.css": element.Current("list.css")}
+	current := map[string]element.File{"/lists/list.js": element.Current("list.js"),
+		"/lists/list.css": element.Current("list.css")}
 	for served, f := range element.Files() {
 		if f.Path != served {
 			t.Errorf("%s is served under %s", f.Path, served)
@@ -41,7 +42,8 @@ func TestFiles(t *testing.T) {
 		if stable && f.MaxAge > time.Hour || !stable && f.MaxAge < 24*time.Hour {
 			t.Errorf("%s: for %v", f.Path, f.MaxAge)
 		}
-		want := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}[path.Ext(f.Path)]
+		want := map[string]string{".js": "text/javascript; charset=utf-8",
+			".css": "text/css; charset=utf-8"}[path.Ext(f.Path)]
 		if f.Type != want || len(f.Body) == 0 {
 			t.Errorf("%s: type %q, %d bytes", f.Path, f.Type, len(f.Body))
 		}
@@ -83,7 +85,8 @@ func TestScriptSize(t *testing.T) {
 // strict Content-Security-Policy would refuse.
 func TestFilesNameNoOther(t *testing.T) {
 	for _, f := range []element.File{element.Current("list.js"), element.Current("list.css")} {
-		for _, word := range []string{"http://", "https://", "@import", ": url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {
+		for _, word := range []string{"http://", "https://", "@import", ": url(", "innerHTML", "insertAdjacentHTML",
+			"document.write", "eval(", "new Function", ".style."} {
 			if strings.Contains(string(f.Body), word) {
 				t.Errorf("%s has %q", f.Path, word)
 			}

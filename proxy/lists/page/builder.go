@@ -13,8 +13,8 @@ type Field struct {
 	Many     bool // accepts several values
 }
 
-// formField is a field of the form. Kind is typed (several values with suggestions: those of a facet, or records), flag,
-// words (a menu), several (boxes), number or text.
+// formField is a field of the form. Kind is typed (several values with suggestions: those of a facet, or records),
+// flag, words (a menu), several (boxes), number or text.
 type formField struct {
 	Name, ID, Label, Kind, Facet string
 	Options                      []Param // words and their labels

@@ -20,8 +20,12 @@ func (f *fragment) chart(years []YearCount) {
 	}
 	title, column, base := text(f.t.T("years")), 100/float64(last-first+1), chartTop+chartBars
 	fmt.Fprintf(&f.html, "<figure class=\"vl-years\"><figcaption>%s</figcaption>\n", title)
-	fmt.Fprintf(&f.html, `<svg role="img" width="100%%" height="%d" fill="currentColor" font-size="12"><title>%s: %d–%d</title>`, base+chartBottom, title, first, last)
-	fmt.Fprintf(&f.html, `<text y="12">%s</text><rect y="%d" width="100%%" height="1" opacity=".3"></rect><rect y="%d" width="100%%" height="1"></rect>`, f.t.Number(most), chartTop, base)
+	fmt.Fprintf(&f.html,
+		`<svg role="img" width="100%%" height="%d" fill="currentColor" font-size="12"><title>%s: %d–%d</title>`,
+		base+chartBottom, title, first, last)
+	fmt.Fprintf(&f.html,
+		`<text y="12">%s</text><rect y="%d" width="100%%" height="1" opacity=".3"></rect>`+
+			`<rect y="%d" width="100%%" height="1"></rect>`, f.t.Number(most), chartTop, base)
 	f.write(`<g class="vl-bars">`)
 	for _, y := range years {
 		height := max(chartBars*y.Count/most, 1)
@@ -31,9 +35,12 @@ func (f *fragment) chart(years []YearCount) {
 	f.write("</g>")
 	step := yearStep(last - first)
 	for year := first + (step-first%step)%step; year <= last; year += step {
-		fmt.Fprintf(&f.html, `<text x="%.3f%%" y="%d" text-anchor="middle">%d</text>`, (float64(year-first)+.5)*column, base+16, year)
+		fmt.Fprintf(&f.html, `<text x="%.3f%%" y="%d" text-anchor="middle">%d</text>`,
+			(float64(year-first)+.5)*column, base+16, year)
 	}
-	fmt.Fprintf(&f.html, "</svg>\n<details><summary>%s</summary>\n<table><thead><tr><th scope=\"col\">%s</th><th scope=\"col\">%s</th></tr></thead><tbody>\n",
+	fmt.Fprintf(&f.html,
+		"</svg>\n<details><summary>%s</summary>\n<table><thead><tr><th scope=\"col\">%s</th><th scope=\"col\">%s</"+
+			"th></tr></thead><tbody>\n",
 		text(f.t.T("as-table")), text(f.t.T("year")), text(f.t.T("number")))
 	for _, y := range years {
 		fmt.Fprintf(&f.html, "<tr><th scope=\"row\">%d</th><td>%s</td></tr>\n", y.Year, f.t.Number(y.Count))

@@ -3,7 +3,8 @@
 //
 // Each function takes a model and returns a document. The package does not depend on requests, rows or the clock:
 // proxy/lists reads the records, decides every URL and fills in the model. All texts of a model are plain text, which
-// this package escapes, except for Item.HTML, which rules/markup has cleaned, and Item.COinS, which is escaped already.
+// this package escapes, except for Item.HTML, which rules/markup has cleaned, and Item.COinS, which is escaped
+// already.
 //
 // Documents have no inline script and no inline style, so that they work under Policy. They load the files of
 // proxy/lists/element.

@@ -35,7 +35,8 @@ func (f *fragment) extras(it *Item, own, other string) {
 	}
 	f.write(`<div class="vl-folds">`)
 	if len(it.Abstract) > 0 {
-		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")), "</summary>")
+		f.write(`<details class="vl-fold"><summary`, attribute("lang", own), ">", text(f.t.T("abstract")),
+			"</summary>")
 		for _, paragraph := range it.Abstract {
 			f.write(`<p dir="auto">`, paragraph, "</p>")
 		}
@@ -79,12 +80,15 @@ func (f *fragment) source(name, source string, it *Item, suffix, own string) {
 	if f.onPage {
 		id = f.unique(f.id + "__" + idOf(it.ID) + "_" + name)
 	}
-	f.write(`<details class="vl-fold"`, attribute("lang", own), "><summary>", text(f.t.T(name)), "</summary><pre", attribute("id", id), ">", text(source), "</pre>")
+	f.write(`<details class="vl-fold"`, attribute("lang", own), "><summary>", text(f.t.T(name)), "</summary><pre",
+		attribute("id", id), ">", text(source), "</pre>")
 	if f.onPage {
-		f.write(`<button type="button" hidden`, attribute("data-copy", id), attribute("data-done", f.t.T("copied")), ">", text(f.t.T("copy")+" ("+suffix+")"), "</button> ")
+		f.write(`<button type="button" hidden`, attribute("data-copy", id), attribute("data-done", f.t.T("copied")),
+			">", text(f.t.T("copy")+" ("+suffix+")"), "</button> ")
 	}
 	if markup.IsLink(it.Href) {
-		f.write(`<a href="`, address(it.Href+suffix), `"`, attribute("download", it.Key+suffix), ">", text(f.t.T("save")+" ("+suffix+")"), "</a>")
+		f.write(`<a href="`, address(it.Href+suffix), `"`, attribute("download", it.Key+suffix), ">",
+			text(f.t.T("save")+" ("+suffix+")"), "</a>")
 	}
 	f.write("</details>")
 }

@@ -26,7 +26,8 @@ func TestFaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, guide)
-	validate := exec.CommandContext(t.Context(), validator, append([]string{"--config", "testdata/htmlvalidate.json"}, files...)...)
+	validate := exec.CommandContext(t.Context(), validator,
+		append([]string{"--config", "testdata/htmlvalidate.json"}, files...)...)
 	if out, err := validate.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

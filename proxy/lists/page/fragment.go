@@ -43,13 +43,15 @@ const titleID = "_title"
 
 // section returns the section of a list, labelled by its title, in it or on our page around it.
 func section(l *List, level int, onPage bool) []byte {
-	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1, 0)*l.Limit+1
+	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1,
+		0)*l.Limit+1
 	label := attribute("aria-labelledby", f.id+titleID)
 	if l.Untitled && !onPage {
 		label = attribute("aria-label", l.Title)
 	}
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), label,
-		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
+		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)),
+		attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
 	if !onPage && !l.Untitled {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
@@ -103,7 +105,8 @@ func (f *fragment) heading(level int, class, id, title string) {
 	if level > 6 {
 		beyond = strconv.Itoa(level)
 	}
-	f.write("<", tag, attribute("aria-level", beyond), attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
+	f.write("<", tag, attribute("aria-level", beyond), attribute("class", class), attribute("id", id), ` dir="auto">`,
+		text(title), "</", tag, ">\n")
 }
 
 // groups writes the headings of groups that the items before are not in, below a heading of a level.
@@ -153,7 +156,8 @@ func (f *fragment) unique(id string) string {
 
 func (f *fragment) item(it *Item, lang string) {
 	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
-	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
+	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID),
+		attribute("data-key", it.Key),
 		`><div class="vl-citation" dir="auto">`, it.HTML, "</div>")
 	if it.COinS != "" {
 		f.write(`<span class="Z3988" aria-hidden="true" title="`, it.COinS, `"></span>`)
@@ -196,7 +200,8 @@ func (f *fragment) pager(l *List) {
 	}
 	to := func(name, rel string, page int) {
 		if href := l.Turns[name]; href != "" {
-			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, here, ` data-page="`, strconv.Itoa(page), `"`)
+			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, here, ` data-page="`,
+				strconv.Itoa(page), `"`)
 		}
 	}
 	to("first", "", 1)
@@ -233,13 +238,15 @@ func (d *pageData) overview(sections []Section, most int, index string) []byte {
 			f.lists(s.Lists)
 		case index != "":
 			f.write("<p>")
-			f.link(Link{Href: index + "#" + s.anchor(), Label: f.t.T("show-all") + " (" + f.t.Number(len(s.Lists)) + ")"}, "")
+			f.link(Link{Href: index + "#" + s.anchor(),
+				Label: f.t.T("show-all") + " (" + f.t.Number(len(s.Lists)) + ")"}, "")
 			f.write("</p>\n")
 		default:
 			for from, to := 0, 0; from < len(s.Lists); from = to {
 				for to = from + 1; to < len(s.Lists) && s.Lists[to].Letter == s.Lists[from].Letter; to++ {
 				}
-				f.write("<details", d.open(), "><summary>", text(s.Lists[from].Letter), ` <span class="vl-n">`, f.t.Number(to-from), "</span></summary>\n")
+				f.write("<details", d.open(), "><summary>", text(s.Lists[from].Letter), ` <span class="vl-n">`,
+					f.t.Number(to-from), "</span></summary>\n")
 				f.lists(s.Lists[from:to])
 				f.write("</details>\n")
 			}
@@ -281,7 +288,8 @@ func menus(l *List) []byte {
 		if len(facet.Values) == 0 {
 			continue
 		}
-		f.write(`<details name="vl-filters"><summary>`, text(f.t.T(facet.Name)), "</summary>\n<ul class=\"vl-chips\">\n")
+		f.write(`<details name="vl-filters"><summary>`, text(f.t.T(facet.Name)),
+			"</summary>\n<ul class=\"vl-chips\">\n")
 		for _, v := range facet.Values {
 			tag := "span"
 			if f.write("<li>"); markup.IsLink(v.Href) {

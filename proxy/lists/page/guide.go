@@ -25,7 +25,8 @@ func Guide(h Head) []byte {
 		text = strings.ReplaceAll(text, exampleBase, h.Base)
 	}
 	var b strings.Builder
-	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	md := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	if err := md.Convert([]byte(text), &b); err != nil {
 		panic("page: " + err.Error()) // writing to a strings.Builder does not fail
 	}

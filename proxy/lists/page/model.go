@@ -7,8 +7,8 @@ type Head struct {
 	Title string // plain text
 	Lang  string // language of our texts: "de", or any other for English
 	Site  Site
-	// Base is the address of this server: absolute, without a slash at its end. If it is empty, URLs are paths. A page
-	// loads its files from the path of Base.
+	// Base is the address of this server: absolute, without a slash at its end. If it is empty, URLs are paths. A
+	// page loads its files from the path of Base.
 	Base string
 	// Self is the URL of this page in canonical spelling, without a suffix.
 	Self string
@@ -28,8 +28,8 @@ type Head struct {
 // Site is the institute, as a page names it. Empty fields are left out. Logo and URL are web addresses.
 type Site struct{ Title, Logo, URL string }
 
-// List is the model of a list for Fragment and Page. The search form of Page goes to the path of Self, and the ids of a
-// fragment begin with it.
+// List is the model of a list for Fragment and Page. The search form of Page goes to the path of Self, and the ids of
+// a fragment begin with it.
 type List struct {
 	Head
 	Heading int // level of the title in a fragment, 1 to 6; 0 means 2
@@ -43,8 +43,8 @@ type List struct {
 	Count, Page, Pages, Limit int
 	Entries                   int               // more than Count if records are in several groups
 	Turns                     map[string]string // URLs of the first, prev, next and last page, as far as they exist
-	// Effective parameters; Q has the reader's words, and Group its values separated by commas. The form of Page sends
-	// and.q, sort and group, and and.q even if it is empty.
+	// Effective parameters; Q has the reader's words, and Group its values separated by commas. The form of Page
+	// sends and.q, sort and group, and and.q even if it is empty.
 	Q, Group, Sort string
 	Searched       bool // the list has words, the reader's or others, and so an order by relevance
 	Chosen         bool // the list has an order of its own, which Sort "" means
@@ -64,7 +64,8 @@ type YearCount struct {
 
 // Item is one record of a list.
 type Item struct {
-	Groups []Group // the groups that contain it, the outermost first; consecutive items share the headings of equal ones
+	// the groups that contain it, the outermost first; consecutive items share the headings of equal ones
+	Groups []Group
 	ID     string
 	Href   string // the item's page; empty if it has none
 	Lang   string // language of the citation; if empty, that of the list
@@ -111,8 +112,8 @@ type Facet struct {
 	Values []FacetValue
 }
 
-// FacetValue is a value of a facet. Href adds it to the filters or, if it is active, removes it. It is empty if readers
-// cannot take the value away.
+// FacetValue is a value of a facet. Href adds it to the filters or, if it is active, removes it. It is empty if
+// readers cannot take the value away.
 type FacetValue struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`
@@ -143,8 +144,8 @@ type Record struct {
 	Lists    []Link // lists that contain the item, for the way back
 }
 
-// Role has the persons of a record who have the same role: authors, or the name of a text. Authors come first, and have
-// no heading of their own, because organizers and members of projects are authors, too.
+// Role has the persons of a record who have the same role: authors, or the name of a text. Authors come first, and
+// have no heading of their own, because organizers and members of projects are authors, too.
 type Role struct {
 	Name    string
 	Persons []Author
@@ -158,7 +159,8 @@ type Author struct {
 	Href  string `json:"-"`
 }
 
-// Notice says that a work was retracted or the like, or that it is the notice of that, and which work is the other one.
+// Notice says that a work was retracted or the like, or that it is the notice of that, and which work is the other
+// one.
 type Notice struct {
 	Type  string `json:"type"`  // a code of package notice
 	Label string `json:"label"` // of the type

@@ -17,13 +17,14 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It allows
-// all sites to embed them, because they are also made for iframes.
+// Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It
+// allows all sites to embed them, because they are also made for iframes.
 func Policy(logo string) string {
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
 		logo = " " + u.Scheme + "://" + u.Host
 	}
-	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:" + logo + "; base-uri 'none'; form-action 'self'"
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:" +
+		logo + "; base-uri 'none'; form-action 'self'"
 }
 
 //go:embed templates
@@ -170,9 +171,10 @@ func Failure(status int, h Head, text string) []byte {
 // snippet is a text with which people put a list on a page.
 type snippet struct {
 	ID, Name string
-	Form     string // the text with placeholders such as {page}; {path} has no $, which server-side includes would read as a variable
-	Markup   bool   // the text is HTML, in which values are escaped; only such a form has the title
-	Text     string // the text for the first list
+	// the text with placeholders such as {page}; {path} has no $, which server-side includes would read as a variable
+	Form   string
+	Markup bool   // the text is HTML, in which values are escaped; only such a form has the title
+	Text   string // the text for the first list
 }
 
 // forms has the forms of snippets, each under a line with its id and name.
@@ -196,8 +198,11 @@ func snippets(base string, list ListEntry) (all []snippet) {
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
 		u, _ := url.Parse(base) // of the configuration, which package configs checks
-		values := []string{"{page}", href, "{frame}", href + "?embed=1", "{key}", hash(path + ".html"), "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base,
-			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}", u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
+		values := []string{"{page}", href, "{frame}", href + "?embed=1", "{key}", hash(path + ".html"), "{html}",
+			href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html",
+			"{title}", list.Title, "{base}", base,
+			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}",
+			u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}

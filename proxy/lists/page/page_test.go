@@ -48,7 +48,8 @@ func TestGolden(t *testing.T) {
 
 // TestPolicy: a page may load the logo, and nothing else of other sites.
 func TestPolicy(t *testing.T) {
-	if got, own := page.Policy("https://www.institute.example/a/logo.svg"), page.Policy(""); got != strings.Replace(own, "data:", "data: https://www.institute.example", 1) {
+	if got, own := page.Policy("https://www.institute.example/a/logo.svg"), page.Policy(""); got !=
+		strings.Replace(own, "data:", "data: https://www.institute.example", 1) {
 		t.Errorf("with a logo %s, without %s", got, own)
 	}
 }
@@ -56,7 +57,8 @@ func TestPolicy(t *testing.T) {
 // TestGuide: the guide names this server in its examples, and all its links lead somewhere.
 func TestGuide(t *testing.T) {
 	doc := string(page.Guide(page.Head{Lang: "en", Base: "https://lists.example"}))
-	if strings.Contains(doc, "https://data.institute.example") || !strings.Contains(doc, "&lt;vitrine-list src=&quot;https://lists.example/lists/unit/BIO&quot;") {
+	if strings.Contains(doc, "https://data.institute.example") ||
+		!strings.Contains(doc, "&lt;vitrine-list src=&quot;https://lists.example/lists/unit/BIO&quot;") {
 		t.Error("the examples do not name the server")
 	}
 	if !strings.Contains(string(page.Guide(page.Head{})), "https://data.institute.example/lists/") {
@@ -87,7 +89,8 @@ func TestMarkup(t *testing.T) {
 			}
 			for n := range root.Descendants() {
 				for _, a := range n.Attr {
-					if points := a.Key == "for" || a.Key == "list" || a.Key == "aria-labelledby" || a.Key == "aria-describedby" || a.Key == "data-copy"; points && !ids[a.Val] {
+					if points := a.Key == "for" || a.Key == "list" || a.Key == "aria-labelledby" ||
+						a.Key == "aria-describedby" || a.Key == "data-copy"; points && !ids[a.Val] {
 						t.Errorf("%s=%q refers to a missing id", a.Key, a.Val)
 					}
 				}
@@ -113,7 +116,9 @@ func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 		switch {
 		case strings.HasPrefix(a.Key, "on") || a.Key == "style":
 			t.Errorf("%s has the attribute %s", n.Data, a.Key)
-		case href && !strings.HasPrefix(a.Val, "https://") && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) && a.Val != "#vl_main" && a.Val != "#ZgotmplZ":
+		case href && !strings.HasPrefix(a.Val, "https://") &&
+			(!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) &&
+			a.Val != "#vl_main" && a.Val != "#ZgotmplZ":
 			t.Errorf("%s links to %q", n.Data, a.Val)
 		case strings.ContainsAny(a.Val, "\x00\x07"):
 			t.Errorf("%s has control characters", a.Key)
@@ -125,7 +130,9 @@ func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 		}
 		ids[id] = true
 	}
-	if n.DataAtom == atom.Script && attrs["type"] != "application/ld+json" && (!regexp.MustCompile(`^(/vitrine)?/lists/[a-z]+\.[0-9a-f]{12}\.js$`).MatchString(attrs["src"]) || n.FirstChild != nil) {
+	if n.DataAtom == atom.Script && attrs["type"] != "application/ld+json" &&
+		(!regexp.MustCompile(`^(/vitrine)?/lists/[a-z]+\.[0-9a-f]{12}\.js$`).MatchString(attrs["src"]) ||
+			n.FirstChild != nil) {
 		t.Errorf("script of the type %q from %q", attrs["type"], attrs["src"])
 	}
 }
@@ -167,7 +174,8 @@ func TestRepeatedRecord(t *testing.T) {
 }
 
 func TestHeadings(t *testing.T) {
-	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6", 6: "h6 h6+7 h6+7", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
+	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6",
+		6: "h6 h6+7 h6+7", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
 		l := plainList()
 		l.Heading = heading
 		var got []string
@@ -186,11 +194,14 @@ func TestUntitled(t *testing.T) {
 	l.Heading, l.Untitled = 3, true
 	l.Items[0].Groups = append(l.Items[0].Groups, page.Group{By: "type", Value: "article", Label: "Articles"})
 	got := string(page.Fragment(l))
-	if strings.Contains(got, "vl-title") || strings.Contains(got, "aria-labelledby") || !strings.Contains(got, ` aria-label="`+html.EscapeString(l.Title)+`"`) || !strings.Contains(got, "<h4 ") || !strings.Contains(got, "<h5 ") {
+	if strings.Contains(got, "vl-title") || strings.Contains(got, "aria-labelledby") ||
+		!strings.Contains(got, ` aria-label="`+html.EscapeString(l.Title)+`"`) || !strings.Contains(got, "<h4 ") ||
+		!strings.Contains(got, "<h5 ") {
 		t.Error(got)
 	}
 	const unseen = ` class="vl-unseen" dir="auto">`
-	if got := string(page.Page(l)); strings.Contains(got, unseen) || strings.Contains(got, "aria-label=\""+html.EscapeString(l.Title)) {
+	if got := string(page.Page(l)); strings.Contains(got, unseen) ||
+		strings.Contains(got, "aria-label=\""+html.EscapeString(l.Title)) {
 		t.Error("our page hides its title")
 	}
 	l.Embed = true
@@ -211,8 +222,10 @@ func TestCounts(t *testing.T) {
 		{"en", 1234567, 1, 25, "1,234,567 entries, 1–25"}, {"de", 1234, 42, 25, "1.234 Einträge, 1.026–1.050"},
 		{"en", 26, 2, 1, "26 entries, 26"}, {"en", 26, 3, 0, "26 entries"}, {"en", 999, 1, 25, "999 entries, 1–25"},
 	} {
-		l := &page.List{Head: page.Head{Lang: tt.lang}, Count: tt.count, Page: tt.page, Limit: 25, Items: make([]page.Item, tt.items)}
-		if want := `<p class="vl-count" dir="auto">` + tt.want + `</p>`; !bytes.Contains(page.Fragment(l), []byte(want)) {
+		l := &page.List{Head: page.Head{Lang: tt.lang}, Count: tt.count, Page: tt.page, Limit: 25,
+			Items: make([]page.Item, tt.items)}
+		if want := `<p class="vl-count" dir="auto">` + tt.want +
+			`</p>`; !bytes.Contains(page.Fragment(l), []byte(want)) {
 			t.Errorf("%d of %d in %s: want %s in\n%s", tt.items, tt.count, tt.lang, want, page.Fragment(l))
 		}
 	}
@@ -244,7 +257,8 @@ func TestTexts(t *testing.T) {
 
 // TestIncludeQuotes: an include reads no part of a list's address as a variable.
 func TestIncludeQuotes(t *testing.T) {
-	doc := start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
+	doc := start(page.Head{Lang: "en", Base: base},
+		[]page.Section{{Lists: []page.ListEntry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
 	if n := bytes.Count(doc, []byte(`include virtual=&#34;/vitrine/lists/unit/A%24B.html&#34;`)); n != 2 {
 		t.Errorf("%d includes, want 2", n)
 	}
@@ -254,13 +268,17 @@ func TestFiles(t *testing.T) {
 	names := slices.Sorted(maps.Keys(documents()))
 	for _, name := range []string{"list.css", "page.css", "page.js", "start.js"} {
 		f := element.Current(name)
-		if !regexp.MustCompile(`^/lists/[a-z]+\.[0-9a-f]{12}\.(css|js)$`).MatchString(f.Path) || f.Type == "" || len(f.Body) == 0 {
+		if !regexp.MustCompile(`^/lists/[a-z]+\.[0-9a-f]{12}\.(css|js)$`).MatchString(f.Path) || f.Type == "" ||
+			len(f.Body) == 0 {
 			t.Errorf("%s of %s, %d bytes", f.Path, f.Type, len(f.Body))
 		}
-		if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(documents()[name], []byte("/vitrine"+f.Path)) }) {
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return bytes.Contains(documents()[name], []byte("/vitrine"+f.Path))
+		}) {
 			t.Errorf("no page loads %s", f.Path)
 		}
-		for _, word := range []string{"http:", "https:", "@import", "url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("} {
+		for _, word := range []string{"http:", "https:", "@import", "url(", "innerHTML", "insertAdjacentHTML",
+			"document.write", "eval(", "Function("} {
 			if bytes.Contains(f.Body, []byte(word)) {
 				t.Errorf("%s has %s", f.Path, word)
 			}
@@ -297,12 +315,14 @@ func BenchmarkPage(b *testing.B) {
 // include contains no variable.
 func TestSnippets(t *testing.T) {
 	start := func(base string) string {
-		doc := start(page.Head{Base: base}, []page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
+		doc := start(page.Head{Base: base},
+			[]page.Section{{Lists: []page.ListEntry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
 		return html.UnescapeString(html.UnescapeString(string(doc)))
 	}
 	for base, own := range map[string]string{base: base, "": "https://ADDRESS-OF-THIS-SERVER"} {
 		doc := start(base)
-		for _, want := range []string{`virtual="/vitrine/lists/unit/A%24B.html"`, `src="` + own + `/lists/unit/A$B"`, `src="` + own + `/lists/list.js"`, "'" + own + `/lists/unit/A$B.bib'`, "proxy_pass " + own + "/;"} {
+		for _, want := range []string{`virtual="/vitrine/lists/unit/A%24B.html"`, `src="` + own + `/lists/unit/A$B"`,
+			`src="` + own + `/lists/list.js"`, "'" + own + `/lists/unit/A$B.bib'`, "proxy_pass " + own + "/;"} {
 			if !strings.Contains(doc, want) {
 				t.Errorf("base %q: no %s", base, want)
 			}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A list has a frame: the selectors of its address, which an editor wrote. Readers narrow it by parameters of their own
-// (And), which hold beside the frame. So a link that changes only these cannot lead out of the list, and one that has
-// none of them leads back to the frame.
+// A list has a frame: the selectors of its address, which an editor wrote. Readers narrow it by parameters of their
+// own (And), which hold beside the frame. So a link that changes only these cannot lead out of the list, and one that
+// has none of them leads back to the frame.
 
 // Frame returns the parameters of the query that make the frame.
 func (q Query) Frame() Query { return q.Only(Framing()...) }
@@ -38,7 +38,10 @@ func (q Query) Order() []string {
 // Reset returns the query on its first page without the reader's choices.
 func (q Query) Reset() Query {
 	reset := maps.Clone(q)
-	maps.DeleteFunc(reset, func(name string, _ []string) bool { p, _ := lookup(name); return p.reader || name == Page })
+	maps.DeleteFunc(reset, func(name string, _ []string) bool {
+		p, _ := lookup(name)
+		return p.reader || name == Page
+	})
 	return reset.searchable()
 }
 
@@ -52,8 +55,8 @@ func (q Query) Simplify() Query {
 	return simple
 }
 
-// Merge returns a query for the same entries whose frame has the reader's choices, as far as one parameter can say it.
-// It is the same for all ways to narrow a frame to these entries, so that an answer without choices is kept once.
+// Merge returns a query for the same entries whose frame has the reader's choices, as far as one parameter can say
+// it. It is the same for all ways to narrow a frame to these entries, so that an answer without choices is kept once.
 func (q Query) Merge() Query {
 	merged := q
 	for _, name := range append(exact(), Words) {
@@ -66,8 +69,9 @@ func (q Query) Merge() Query {
 	return merged
 }
 
-// intersect returns the values that select the rows which values in the frame select, and chosen ones too. It returns false
-// if there are none: a row may have several units, persons, projects and topics, one of the frame and one chosen.
+// intersect returns the values that select the rows which values in the frame select, and chosen ones too. It returns
+// false if there are none: a row may have several units, persons, projects and topics, one of the frame and one
+// chosen.
 func intersect(name string, frame, chosen []string) ([]string, bool) {
 	common := slices.DeleteFunc(slices.Clone(chosen), func(v string) bool { return !slices.Contains(frame, v) })
 	switch {

@@ -42,10 +42,15 @@ func TestReaderChanges(t *testing.T) {
 		change func(params.Query) params.Query
 		want   string
 	}{
-		{"type=a,b&page=2", func(q params.Query) params.Query { return q.Toggle(params.And(params.Type), "a") }, "type=a,b&and.type=a"},
-		{"type=a,b&and.type=a", func(q params.Query) params.Query { return q.Toggle(params.And(params.Type), "a") }, "type=a,b"},
-		{"and.year=2019..2022,2024", func(q params.Query) params.Query { return q.Toggle(params.And(params.Year), "2020") }, "and.year=2020,2024"},
-		{"and.year=last3", func(q params.Query) params.Query { return q.Toggle(params.And(params.Year), "2020") }, "and.year=2020"},
+		{"type=a,b&page=2", func(q params.Query) params.Query { return q.Toggle(params.And(params.Type), "a") },
+			"type=a,b&and.type=a"},
+		{"type=a,b&and.type=a", func(q params.Query) params.Query { return q.Toggle(params.And(params.Type), "a") },
+			"type=a,b"},
+		{"and.year=2019..2022,2024", func(q params.Query) params.Query {
+			return q.Toggle(params.And(params.Year), "2020")
+		}, "and.year=2020,2024"},
+		{"and.year=last3", func(q params.Query) params.Query { return q.Toggle(params.And(params.Year), "2020") },
+			"and.year=2020"},
 		{"type=a&and.type=a&and.unit=B", params.Query.Simplify, "type=a&and.unit=B"},
 		{"type=a&and.q=owl&sort=relevance&page=3&limit=5", params.Query.Reset, "type=a&limit=5"},
 		{"q=owl&and.q=moth&sort=relevance", params.Query.Reset, "q=owl&sort=relevance"},

@@ -81,7 +81,8 @@ func WithoutStrange(args iter.Seq2[[]byte, []byte]) (rest iter.Seq2[[]byte, []by
 	}, strange
 }
 
-// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its characters.
+// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its
+// characters.
 func DidYouMean(text string, words []string) string {
 	if best := similar.Near(text, words); best != "" {
 		return ", did you mean " + best + "?"
@@ -141,10 +142,12 @@ func (p parameter) split(text string) (values []string, err *rules.Error) {
 			values = append(values, trimmed)
 			value.Reset()
 		case p.many && !p.span && strings.HasPrefix(text[i:], ".."):
-			return nil, rules.Wrongf("", "offset "+strconv.Itoa(i), `values have no order, so there are no ranges; two dots are written \.\.`)
+			return nil, rules.Wrongf("", "offset "+strconv.Itoa(i),
+				`values have no order, so there are no ranges; two dots are written \.\.`)
 		case text[i] == '\\':
 			if i++; i == len(text) || !strings.ContainsRune(`,\.`, rune(text[i])) {
-				return nil, rules.Wrongf("", "offset "+strconv.Itoa(i-1), `a backslash stands before a comma, a dot or another: \, \. or \\`)
+				return nil, rules.Wrongf("", "offset "+strconv.Itoa(i-1),
+					`a backslash stands before a comma, a dot or another: \, \. or \\`)
 			}
 			fallthrough
 		default:
@@ -262,7 +265,8 @@ func (q Query) Names() (all []string) {
 	return all
 }
 
-// Entries returns the query with the parameters that select or order entries, without those that change only the look.
+// Entries returns the query with the parameters that select or order entries, without those that change only the
+// look.
 func (q Query) Entries() Query {
 	return q.Only(slices.DeleteFunc(q.Names(), func(name string) bool { p, _ := lookup(name); return p.look })...)
 }

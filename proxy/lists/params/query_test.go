@@ -119,7 +119,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	for text, want := range map[string]string{"yer": ", did you mean year?", "yaer": ", did you mean year?", "foo": "", "x": "", "": ""} {
+	for text, want := range map[string]string{"yer": ", did you mean year?", "yaer": ", did you mean year?",
+		"foo": "", "x": "", "": ""} {
 		if got := params.DidYouMean(text, []string{"oa", "year"}); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -128,8 +129,9 @@ func TestDidYouMean(t *testing.T) {
 
 // TestStrange: what trackers and sites add to links is strange, a mistake in one of our names is not.
 func TestStrange(t *testing.T) {
-	for _, name := range strings.Fields("utm_source mtm_campaign srsltid fbclid gclid _ ref ref_src source campaign " +
-		"cid hl sa v epik _gat filter[year]") {
+	for _, name := range strings.Fields(
+		"utm_source mtm_campaign srsltid fbclid gclid _ ref ref_src source campaign " +
+			"cid hl sa v epik _gat filter[year]") {
 		if !params.Strange(name) {
 			t.Errorf("%s is not strange", name)
 		}
@@ -172,7 +174,8 @@ func TestQueryChanges(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
 		}
 	}
-	if q.Number(params.Page) != 3 || q.Number(params.Limit) != 0 || q.Text(params.Heading) != "2" || q.Flag(params.Deep) || !q.Flag(params.JSONLD) {
+	if q.Number(params.Page) != 3 || q.Number(params.Limit) != 0 || q.Text(params.Heading) != "2" ||
+		q.Flag(params.Deep) || !q.Flag(params.JSONLD) {
 		t.Errorf("the values of %s are not read", q)
 	}
 }

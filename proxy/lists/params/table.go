@@ -117,8 +117,8 @@ type parameter struct {
 	whole bool   // a value is a text and may contain commas
 	look  bool   // changes the look of a list, not its entries and their order
 	span  bool   // a value may be a range, such as 2018..2022
-	// shown has the names of the texts that pages show for values, which may stand for them in any language. The labels
-	// of other values are in records.
+	// shown has the names of the texts that pages show for values, which may stand for them in any language. The
+	// labels of other values are in records.
 	shown map[string]string
 
 	reader bool // narrows a list for a reader, see And
@@ -158,7 +158,8 @@ var rows = []parameter{
 	{name: OA, check: oneOf("0", "1"), many: true, shown: map[string]string{"0": "oa-0", "1": "oa-1"}},
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
-	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Added, "-"+Added, Relevance)},
+	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Added,
+		"-"+Added, Relevance)},
 	{name: Group, check: oneOf(append([]string{None}, Groups()...)...), many: true, most: maxGroups, order: true},
 	{name: Counts, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Page, check: number(1, 1_000_000), usual: "1"},
@@ -167,7 +168,8 @@ var rows = []parameter{
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: oneOf("web", "print"), look: true},
-	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"), many: true, look: true},
+	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"),
+		many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
 	{name: Title, check: oneOf("0", "1"), usual: "1", look: true},
 	{name: JSONLD, check: oneOf("0", "1"), usual: "1", look: true},
@@ -335,7 +337,10 @@ func year(value string) (string, *rules.Error) {
 	first, end := strconv.Itoa(from), strconv.Itoa(to)
 	switch {
 	case !ok:
-		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the two before, or missing, got %s", query.Quote(value))
+		return "",
+			wrongf(
+				"want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the two before,"+
+					" or missing, got %s", query.Quote(value))
 	case from > to:
 		return "", wrongf("%s ends before it begins", query.Quote(value))
 	case from == to:

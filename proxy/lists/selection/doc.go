@@ -1,5 +1,5 @@
-// Package selection finds the public rows that a request for a list selects, in their order and groups, and counts them
-// by the values of filters.
+// Package selection finds the public rows that a request for a list selects, in their order and groups, and counts
+// them by the values of filters.
 //
 //	Question ──On a snapshot──▶ Matches ──▶ Entries   rows, in groups
 //	                                    ├─▶ Facets    counts under the other filters

@@ -31,8 +31,8 @@ type Facet struct {
 	Values []Choice
 }
 
-// Choice is a value of a facet. It is active if the request has it, and fixed if it is the list's frame, so that readers
-// cannot take it away. Several values of a frame are one fixed choice, beside those that readers have.
+// Choice is a value of a facet. It is active if the request has it, and fixed if it is the list's frame, so that
+// readers cannot take it away. Several values of a frame are one fixed choice, beside those that readers have.
 type Choice struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`
@@ -44,8 +44,8 @@ type Choice struct {
 	rank    int    // place of a type among the types
 }
 
-// Facets counts the facets of the query, each within the frame and under all the reader's choices but its own, and with
-// chosen adds other active values.
+// Facets counts the facets of the query, each within the frame and under all the reader's choices but its own, and
+// with chosen adds other active values.
 func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
 	names := m.Query[params.Facets]
 	for i, name := range slices.Concat(names, params.Filters()) {
@@ -141,7 +141,8 @@ func (m *Matches) labelOf(name, value string, counted []Choice) string {
 // mostNamed is the most values of a frame that its choice names.
 const mostNamed = 5
 
-// markFrame marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the frame.
+// markFrame marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the
+// frame.
 func (m *Matches) markFrame(name string, all, counted []Choice, rows int) []Choice {
 	frame := m.frame[name]
 	if len(frame) == 0 {
@@ -179,8 +180,8 @@ func (m *Matches) facetOf(ctx context.Context, name string) (found []index.Group
 	return found, selected.Count(), err
 }
 
-// facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all selected
-// rows are kept, because a list may show them and be divided by them.
+// facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all
+// selected rows are kept, because a list may show them and be divided by them.
 func (m *Matches) facet(ctx context.Context, selected view.Selection, path string) (found []index.Group, err error) {
 	whole := selected == m.whole
 	if found, known := m.counts[path]; known && whole {
@@ -286,8 +287,8 @@ func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 	return "", value
 }
 
-// Label returns the name of a filter's value. Names of units, persons, projects, topics and keywords come from a row's
-// mark: a keyword as that row writes it.
+// Label returns the name of a filter's value. Names of units, persons, projects, topics and keywords come from a
+// row's mark: a keyword as that row writes it.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {

@@ -41,8 +41,8 @@ func (m *Matches) divided() []level {
 	return slices.DeleteFunc(levels, func(l level) bool { return l.name == byTitle || l.name == byAuthor })
 }
 
-// leavesOf returns the parts of the list in their order, or false if they are not known: in memory, or if there are too
-// many. Then below reads part by part.
+// leavesOf returns the parts of the list in their order, or false if they are not known: in memory, or if there are
+// too many. Then below reads part by part.
 func leavesOf(ctx context.Context, m *Matches) ([]leaf, bool, error) {
 	if m.combined == nil {
 		return nil, false, nil
@@ -186,8 +186,8 @@ func (w storedWalk) leaf(ctx context.Context, selected view.Selection, l leaf) e
 	return err
 }
 
-// several yields the entries of leaves that are read by one query, of which the page may begin in the first and end in
-// the last.
+// several yields the entries of leaves that are read by one query, of which the page may begin in the first and end
+// in the last.
 func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves []leaf) error {
 	var any []*filter.Filter
 	most := 0
@@ -243,8 +243,8 @@ func withoutLast(field string, rows []index.Row) []index.Row {
 	return append(there, rest...)
 }
 
-// texts yields the entries of rows in the store on the page, sorted without division by values. Rows without a text to
-// sort by come last, in either direction. They are looked for only if the others do not fill the page.
+// texts yields the entries of rows in the store on the page, sorted without division by values. Rows without a text
+// to sort by come last, in either direction. They are looked for only if the others do not fill the page.
 func (w storedWalk) texts(ctx context.Context, selected view.Selection, groups []Group) (more bool, err error) {
 	field, _ := w.at.order()
 	if field != byTitle && field != byAuthor {

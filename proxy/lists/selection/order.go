@@ -40,8 +40,8 @@ type part struct {
 	where func() *filter.Filter // returns the filter that selects the rows
 }
 
-// parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a value
-// come last; they are counted only if they are one of two parts.
+// parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a
+// value come last; they are counted only if they are one of two parts.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
 	missing := restOf(m, by)
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
@@ -50,7 +50,8 @@ func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) 
 			return nil, err
 		}
 		missing.Count = rest.Count()
-		there := part{Choice: Choice{Count: selected.Count() - missing.Count}, where: func() *filter.Filter { return filter.Not(missing.where()) }}
+		there := part{Choice: Choice{Count: selected.Count() - missing.Count},
+			where: func() *filter.Filter { return filter.Not(missing.where()) }}
 		return []part{there, missing}, nil
 	}
 	found, err := m.facet(ctx, selected, paths[by.name])
@@ -124,8 +125,8 @@ func (m *Matches) levels() (all []level) {
 }
 
 // sorts returns what a store can sort rows by instead of dividing them: descending years, where rows without one come
-// last. One query then answers a page that would need one for each of its years. In memory, parts cost nothing. A store
-// does not sort by relevance, which is computed.
+// last. One query then answers a page that would need one for each of its years. In memory, parts cost nothing. A
+// store does not sort by relevance, which is computed.
 func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
 	field, _ := m.order()
 	if _, resident := m.snap.Resident(); resident || len(levels) != 1 || field == params.Relevance {
@@ -230,7 +231,8 @@ func (w *walk) page(ctx context.Context, selected view.Selection) error {
 }
 
 // below yields the entries of selected rows in groups, and reports whether to go on.
-func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, groups []Group) (more bool, err error) {
+func (w *walk) below(ctx context.Context, selected view.Selection, levels []level,
+	groups []Group) (more bool, err error) {
 	lead, sorts := w.sorts(levels)
 	if sorts && levels[0].titled {
 		return w.sorted(ctx, selected, levels[0], lead, groups)

@@ -172,7 +172,8 @@ func (q Question) years(values []string) *filter.Filter {
 			continue
 		}
 		from, to, _ := params.Years(params.Calendar(value, q.Year)) // Parse has checked the value
-		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)), filter.Compared(mark.Year, filter.Lte, int32(to))))
+		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)),
+			filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
 	return filter.Or(ranges...)
 }
@@ -203,7 +204,8 @@ func (m *Matches) Selected(ctx context.Context, except string) (selected view.Se
 	return selected, err
 }
 
-// Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown ones.
+// Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown
+// ones.
 func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 	ids := slices.Clone(m.Query.Order())
 	if len(ids) == 0 {

@@ -49,8 +49,8 @@ var labelled = func() (all [][]string) {
 	return all
 }()
 
-// Compares reports whether queries have a value that Resolve looks up. uncertain says that a list may have rows though
-// no row has the value: it is one of several, or excludes.
+// Compares reports whether queries have a value that Resolve looks up. uncertain says that a list may have rows
+// though no row has the value: it is one of several, or excludes.
 func Compares(queries ...params.Query) (compares, uncertain bool) {
 	for _, q := range queries {
 		for _, names := range labelled {
@@ -64,9 +64,9 @@ func Compares(queries ...params.Query) (compares, uncertain bool) {
 	return compares, uncertain
 }
 
-// Resolve returns a query with the values that rows of a snapshot have in place of their labels, and the values that no
-// public row has, which stay, each with the nearest value or label that some row has. It returns the query itself if it
-// has no labels.
+// Resolve returns a query with the values that rows of a snapshot have in place of their labels, and the values that
+// no public row has, which stay, each with the nearest value or label that some row has. It returns the query itself
+// if it has no labels.
 func (v *Values) Resolve(
 	ctx context.Context, snap *view.Snapshot, q params.Query,
 ) (resolved params.Query, unknown []query.Unknown, err error) {
@@ -98,8 +98,8 @@ func (v *Values) Resolve(
 	return resolved, unknown, nil
 }
 
-// Named returns the values of a filter for which a text stands that is none itself: those in any of some snapshots that
-// have its key, or else the label. They are sorted.
+// Named returns the values of a filter for which a text stands that is none itself: those in any of some snapshots
+// that have its key, or else the label. They are sorted.
 func (v *Values) Named(ctx context.Context, snaps []*view.Snapshot, name, text string) ([]string, error) {
 	var alike, labelled []string
 	key := fold.Key(text)
@@ -132,8 +132,8 @@ func (v *Values) table(ctx context.Context, snap *view.Snapshot, name string) (*
 	return v.tables.Of(ctx, snap, name, func() (*table, error) { return v.read(ctx, snap, name) })
 }
 
-// table has the values of a filter that public rows of a snapshot have, and texts that stand for them. It is immutable.
-// The zero table takes every text for a value.
+// table has the values of a filter that public rows of a snapshot have, and texts that stand for them. It is
+// immutable. The zero table takes every text for a value.
 type table struct {
 	values map[string]bool
 	keys   map[string][]string // values by their own key

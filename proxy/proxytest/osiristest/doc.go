@@ -2,10 +2,10 @@
 // forbids caches to keep it, bodies are pretty-printed envelopes, errors come with status 200, and pages that need a
 // login redirect to it.
 //
-// Its answers are made from a small Institute, which a test can Edit. An answer depends on exactly the collections that
-// Paths names for it, so a test can check what an edit must change and what it must not. Fail breaks the server in the
-// ways in which such servers break. The server records every request with its headers and body, so that a test can
-// count how often the server was asked for something, and check that nothing personal arrived.
+// Its answers are made from a small Institute, which a test can Edit. An answer depends on exactly the collections
+// that Paths names for it, so a test can check what an edit must change and what it must not. Fail breaks the server
+// in the ways in which such servers break. The server records every request with its headers and body, so that a test
+// can count how often the server was asked for something, and check that nothing personal arrived.
 //
 // A Server is safe for concurrent use. It waits for nothing by the clock, except while it is Slow.
 package osiristest

@@ -52,7 +52,8 @@ func newInstitute() Institute {
 		i["activities"] = append(i["activities"], Record{numbered('c', n), fmt.Sprint("Activity ", n), of})
 	}
 	for _, name := range []string{
-		"teaching", "organizations", "journals", "conferences", "activitiesConnections", "adminProjects", "adminFields",
+		"teaching", "organizations", "journals", "conferences", "activitiesConnections", "adminProjects",
+		"adminFields",
 		"adminVocabularies", "news", "system", "adminGeneral", "adminFeatures", "adminCategories", "adminTypes",
 	} {
 		i[name] = []Record{{ID: name + "-1", Name: "the first of " + name}}

@@ -256,7 +256,8 @@ func cleaned(path string) string {
 	return path
 }
 
-// startSession sets the headers that PHP sends with every answer. It returns the caller's session, or "" for a new one.
+// startSession sets the headers that PHP sends with every answer. It returns the caller's session, or "" for a new
+// one.
 func startSession(w http.ResponseWriter, r *http.Request, path string) (id string) {
 	h := w.Header()
 	h.Set("Server", "nginx")

@@ -96,7 +96,8 @@ func TestHeaders(t *testing.T) {
 		expires := map[bool]string{true: "Thu, 19 Nov 1981 08:52:00 GMT", false: "0"}[portfolio]
 		if !strings.HasPrefix(h.Get("Set-Cookie"), "PHPSESSID=") || h.Get("Expires") != expires ||
 			h.Get("Cache-Control") != "no-store, no-cache, must-revalidate" || h.Get("Pragma") != "no-cache" ||
-			h.Get("Content-Type") != "application/json" || (h.Get("Access-Control-Allow-Origin") == "*") != portfolio ||
+			h.Get("Content-Type") != "application/json" ||
+			(h.Get("Access-Control-Allow-Origin") == "*") != portfolio ||
 			h.Get("ETag")+h.Get("Last-Modified")+h.Get("Vary") != "" {
 			t.Errorf("%s: %v", target, h)
 		}

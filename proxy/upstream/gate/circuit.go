@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// silentToDoubt is how many URLs must get no answer in a row before the server is in doubt. One URL that hangs, for
-	// which a client may ask again and again, says nothing about the others.
+	// silentToDoubt is how many URLs must get no answer in a row before the server is in doubt. One URL that hangs,
+	// for which a client may ask again and again, says nothing about the others.
 	silentToDoubt = 5
 	// probesToOpen is how many probes in a row must fail to open the circuit.
 	probesToOpen = 2
@@ -25,10 +25,10 @@ const (
 	mostProbing = 10 * time.Second
 )
 
-// circuit stops requests to a server that cannot be reached, or answers nothing. Clients' requests alone never open it:
-// when a dial fails, or several URLs in a row get no answer, one goroutine, run, probes the server, and only failed
-// probes open the circuit. So no choice of URLs opens it while the server answers others. Run goes on probing while the
-// circuit is open, and the first answer closes it: no client's request is used up to find out.
+// circuit stops requests to a server that cannot be reached, or answers nothing. Clients' requests alone never open
+// it: when a dial fails, or several URLs in a row get no answer, one goroutine, run, probes the server, and only
+// failed probes open the circuit. So no choice of URLs opens it while the server answers others. Run goes on probing
+// while the circuit is open, and the first answer closes it: no client's request is used up to find out.
 type circuit struct {
 	probe func(ctx context.Context, method, path string) error // any answer will do
 	doubt chan struct{}                                        // of capacity one: the server may be down
@@ -148,8 +148,8 @@ func wait(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
 	return ctx.Err() == nil
 }
 
-// target returns what the next probe asks for, after some that failed in a row. A server may hang for "/" alone, or for
-// every HEAD: if no probe asked for anything else, the circuit would stay open.
+// target returns what the next probe asks for, after some that failed in a row. A server may hang for "/" alone, or
+// for every HEAD: if no probe asked for anything else, the circuit would stay open.
 func (c *circuit) target(failed int) (method, path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

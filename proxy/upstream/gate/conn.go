@@ -12,9 +12,10 @@ import (
 )
 
 // conn is a connection to the server for several requests, one after the other. Some servers send more than an answer
-// has: a body after 204 or 304, or one that is longer than its Content-Length. Were the connection used again, another
-// client would get these bytes as its answer, and it could be kept for all. net/http notices only those that arrive
-// before it sends the next request, so a conn ends with such an answer: Read returns io.EOF with its last bytes.
+// has: a body after 204 or 304, or one that is longer than its Content-Length. Were the connection used again,
+// another client would get these bytes as its answer, and it could be kept for all. net/http notices only those that
+// arrive before it sends the next request, so a conn ends with such an answer: Read returns io.EOF with its last
+// bytes.
 //
 // All requests on it are GET, without a body. An answer to HEAD may have one on such a server, too, and is on a
 // connection of its own.

@@ -100,8 +100,8 @@ func (s *rawServer) do(t *testing.T, g *gate.Gate, method, path, body string, he
 	return string(text), err
 }
 
-// TestConnectionsEnd: a connection with bytes after an answer is not used again, because another request would get them
-// as its answer.
+// TestConnectionsEnd: a connection with bytes after an answer is not used again, because another request would get
+// them as its answer.
 func TestConnectionsEnd(t *testing.T) {
 	t.Parallel()
 	const foreign = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nforeign"
@@ -112,7 +112,8 @@ func TestConnectionsEnd(t *testing.T) {
 		{"whole", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", true},
 		{"chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", "ok", true},
 		{"early hints", "GET",
-			"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", true},
+			"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok",
+			true},
 		{"line feeds", "GET", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "ok", true},
 		{"empty", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", true},
 		{"both", "GET",
@@ -151,13 +152,15 @@ func TestConnectionsEnd(t *testing.T) {
 				}
 				return
 			}
-			// net/http closes a connection, too, if its writing goroutine is late to say that it has written a request.
+			// net/http closes a connection, too, if its writing goroutine is late to say that it has written a
+			// request.
 			proxytest.Until(t, "a connection is used again", again)
 		})
 	}
 }
 
-// TestSentOnce: a request that may change something is sent once, on a connection of its own, whatever its headers say.
+// TestSentOnce: a request that may change something is sent once, on a connection of its own, whatever its headers
+// say.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {

@@ -116,8 +116,8 @@ type Response struct {
 // Cancel makes reading the body fail with a cause.
 func (r *Response) Cancel(cause error) { r.body.cancel(cause) }
 
-// Send sends a request that has its client's share, and returns the share when the response has been read. It waits for
-// the beginning of the response until waiting ends. Reading the body fails once the server sends nothing for
+// Send sends a request that has its client's share, and returns the share when the response has been read. It waits
+// for the beginning of the response until waiting ends. Reading the body fails once the server sends nothing for
 // Options.Timeout.
 func (g *Gate) Send(waiting context.Context, by Share, r Request) (*Response, error) {
 	if err := g.circuit.check(); err != nil { // before it waits
@@ -153,7 +153,8 @@ func (g *Gate) exchange(waiting context.Context, r Request, by permit) (*Respons
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(g.life)
-	defer context.AfterFunc(waiting, func() { cancel(nil) })() // with context.Canceled, which is not the server's fault
+	// with context.Canceled, which is not the server's fault
+	defer context.AfterFunc(waiting, func() { cancel(nil) })()
 	patience := time.AfterFunc(g.options.Timeout, func() { cancel(ErrTimeout) })
 	defer patience.Stop()
 	resp, err := g.roundTrip(ctx, r)
@@ -197,8 +198,8 @@ func (g *Gate) roundTrip(ctx context.Context, r Request) (*http.Response, error)
 }
 
 // transportOf returns the transport for a request. Only GET may use a connection again: after an answer to HEAD some
-// servers send a body, others leave the body of a request unread, and if the server closes the connection meanwhile, it
-// is not known whether it has acted on a POST. The transport would send some of those again, if they have an
+// servers send a body, others leave the body of a request unread, and if the server closes the connection meanwhile,
+// it is not known whether it has acted on a POST. The transport would send some of those again, if they have an
 // Idempotency-Key, which clients choose.
 func (g *Gate) transportOf(req *http.Request) *http.Transport {
 	if req.Method != http.MethodGet || req.Body != nil {

@@ -71,7 +71,8 @@ func (s *site) send(ctx context.Context, client netip.Addr, path string) (*gate.
 
 func address(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}) }
 
-// TestShares: a client's requests that hang leave connections for others, and all clients' for Vitrine's own requests.
+// TestShares: a client's requests that hang leave connections for others, and all clients' for Vitrine's own
+// requests.
 func TestShares(t *testing.T) {
 	s := newSite(t, 0, func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {

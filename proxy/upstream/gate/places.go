@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// mostConnections bounds the connections to the other server for clients' requests; further requests wait for one,
-	// no longer than Options.Timeout. They use HTTP/1.1: HTTP/2 would buffer 4 MiB of each of any number of responses
-	// that clients read slowly.
+	// mostConnections bounds the connections to the other server for clients' requests; further requests wait for
+	// one, no longer than Options.Timeout. They use HTTP/1.1: HTTP/2 would buffer 4 MiB of each of any number of
+	// responses that clients read slowly.
 	mostConnections = 128
 	// mostOfClient bounds the requests of one client that wait for an answer, so that slow URLs leave connections for
 	// others. A client may be an institute behind one address: 16 halved the throughput of 32 connections.
 	mostOfClient = 32
-	// mostOwn bounds the connections for requests of Vitrine's own, which do not wait for those of clients. It is more
-	// than one client may have kept answers fetched at a time (kept.Keeper), by whichever rules.
+	// mostOwn bounds the connections for requests of Vitrine's own, which do not wait for those of clients. It is
+	// more than one client may have kept answers fetched at a time (kept.Keeper), by whichever rules.
 	mostOwn = 12
 )
 
@@ -68,8 +68,8 @@ type Share struct{ leave func() }
 // Leave returns the share. It may be called again.
 func (s Share) Leave() { s.leave() }
 
-// Admit waits for the client's share of the connections. A request waits for it before others may wait for its answer,
-// so that they wait for no client's share.
+// Admit waits for the client's share of the connections. A request waits for it before others may wait for its
+// answer, so that they wait for no client's share.
 func (g *Gate) Admit(waiting context.Context, addr netip.Addr) (Share, error) {
 	if err := g.circuit.check(); err != nil {
 		return Share{}, err
@@ -125,8 +125,8 @@ func repeat(period time.Duration, f func()) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// acquire acquires one of the places, in the order of calls, until waiting ends, or for Options.Timeout. It then fails
-// with full. It is never the other server's failure.
+// acquire acquires one of the places, in the order of calls, until waiting ends, or for Options.Timeout. It then
+// fails with full. It is never the other server's failure.
 func (g *Gate) acquire(waiting context.Context, places *semaphore.Weighted, full error) error {
 	if places.TryAcquire(1) {
 		return nil

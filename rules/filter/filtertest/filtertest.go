@@ -1,6 +1,6 @@
 // Package filtertest makes random documents and filters for tests of the query language. Both use the same small
-// vocabulary of paths and values, so that filters often match, and often contain what implementations easily get wrong:
-// arrays in arrays, missing parents, null, NaN, numbers of several types, numeric field names.
+// vocabulary of paths and values, so that filters often match, and often contain what implementations easily get
+// wrong: arrays in arrays, missing parents, null, NaN, numbers of several types, numeric field names.
 //
 // The same grammar has two sources of choice: rapid, which shrinks failing inputs, and a seeded generator, which is
 // fast enough for bulk comparisons of two evaluators.
@@ -59,7 +59,8 @@ func (g Generator) Plain() bson.Raw { return g.document("plain") }
 // Expression makes a filter with one $expr over the fields of Plain. Some expressions fail on some documents.
 func (g Generator) Expression() bson.Raw { return g.document("expression") }
 
-// document makes a document by the rule with a name. A text with a repeated key is not a document; then it tries again.
+// document makes a document by the rule with a name. A text with a repeated key is not a document; then it tries
+// again.
 func (g Generator) document(name string) bson.Raw {
 	for range 1000 {
 		var b strings.Builder

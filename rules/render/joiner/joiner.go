@@ -1,7 +1,7 @@
 // Package joiner writes a citation from the pieces of a template and the values between them, and tidies the joints.
-// Spaces, punctuation, brackets and tags of the template wait in a queue until something visible follows, because only
-// then can the joiner decide which of them to write (docs/rendering.md: Leftovers). It never changes values, words and
-// the inside of tags: a title that ends in "?" or "..." keeps its end.
+// Spaces, punctuation, brackets and tags of the template wait in a queue until something visible follows, because
+// only then can the joiner decide which of them to write (docs/rendering.md: Leftovers). It never changes values,
+// words and the inside of tags: a title that ends in "?" or "..." keeps its end.
 package joiner
 
 import (
@@ -203,8 +203,8 @@ func strength(punct string) int {
 	return best
 }
 
-// repeats reports whether punct would double the end of a value, whose last character is last: the same mark again, or
-// a full stop after a mark that ends a sentence.
+// repeats reports whether punct would double the end of a value, whose last character is last: the same mark again,
+// or a full stop after a mark that ends a sentence.
 func repeats(last rune, punct string) bool {
 	if punct[0] == '.' {
 		return strings.ContainsRune(".!?…", last)
@@ -212,8 +212,8 @@ func repeats(last rune, punct string) bool {
 	return rune(punct[0]) == last
 }
 
-// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as a
-// character that is not punctuation.
+// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as
+// a character that is not punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {

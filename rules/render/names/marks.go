@@ -1,7 +1,7 @@
 package names
 
-// markedPositions are the positions of authors that a mark after the name shows, the least number of authors for which
-// it does, and the legend of the mark.
+// markedPositions are the positions of authors that a mark after the name shows, the least number of authors for
+// which it does, and the legend of the mark.
 var markedPositions = [...]struct {
 	position, mark, legend string
 	least                  int

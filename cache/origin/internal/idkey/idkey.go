@@ -44,7 +44,8 @@ func appendPayload(dst []byte, v bson.RawValue) []byte {
 		return appendElements(dst, v)
 	case bson.TypeCodeWithScope:
 		code, scope := raw.ScopedParts(v.Value)
-		return appendElements(appendText(dst, string(code)), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: scope})
+		return appendElements(appendText(dst, string(code)),
+			bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: scope})
 	case bson.TypeBinary: // shorter values come first
 		dst = binary.BigEndian.AppendUint32(dst, uint32(raw.Length(v.Value)))
 		return append(dst, v.Value[4:]...)

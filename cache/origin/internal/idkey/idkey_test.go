@@ -142,8 +142,10 @@ func TestAgreesWithFilter(t *testing.T) {
 		rapid.Map(rapid.Int64(), func(v int64) any { return v }),
 		rapid.Map(rapid.Float64(), func(v float64) any { return v }),
 		rapid.Map(rapid.Int64Range(-1000, 1000), func(v int64) any { return float64(v) / 8 }),
-		rapid.Map(rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]{1,10})?(E-?[0-9]{1,2})?`), func(s string) any { return decimal(s) }),
-		rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("\x00\x01ab\u00ff\U0001F600")), 0, 5, -1), func(s string) any { return s }),
+		rapid.Map(rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]{1,10})?(E-?[0-9]{1,2})?`),
+			func(s string) any { return decimal(s) }),
+		rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("\x00\x01ab\u00ff\U0001F600")), 0, 5, -1),
+			func(s string) any { return s }),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := scalar.Draw(t, "a"), scalar.Draw(t, "b")

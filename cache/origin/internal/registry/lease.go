@@ -53,8 +53,8 @@ func count(doc bson.Raw, field string) (n uint64) {
 // current reports whether the lease has a holder and a valid term.
 func (d Lease) current() bool { return d.Holder != "" && d.Term > 0 && d.Term <= origin.MaxTerm }
 
-// take returns the lease after holder has taken or renewed it at now. Its token is at least newest. It is greater than
-// before, and than newest, if the holder changes or the lease's token is less than newest.
+// take returns the lease after holder has taken or renewed it at now. Its token is at least newest. It is greater
+// than before, and than newest, if the holder changes or the lease's token is less than newest.
 func (d Lease) take(holder string, newest uint64, now time.Time, term time.Duration) Lease {
 	if d.Holder != holder || d.Token < newest {
 		d.Holder, d.Token = holder, max(d.Token, newest)+1
@@ -75,13 +75,13 @@ func (d Lease) is(l origin.Lease) error {
 // Leases implements origin.Leases on a table.
 //
 // Clocks of hosts may differ by hours and be set at any time, so no instance compares its clock with a time that
-// another one wrote. A holder changes the lease at every renewal. For an instance that wants the lease, it has run out
-// when it has not changed for its whole term by that instance's monotonic clock. The holder counts the same term from
-// before its renewal, so it always stops before another instance takes the lease.
+// another one wrote. A holder changes the lease at every renewal. For an instance that wants the lease, it has run
+// out when it has not changed for its whole term by that instance's monotonic clock. The holder counts the same term
+// from before its renewal, so it always stops before another instance takes the lease.
 //
-// A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a fencing token
-// that is greater than the lease's and those of all metas. Reading the metas and writing the lease are two steps, and
-// the holder of the lost lease may write its own token to a meta in between:
+// A lease may be lost, damaged, or restored from a dump that is older than the metas. So a holder takes a fencing
+// token that is greater than the lease's and those of all metas. Reading the metas and writing the lease are two
+// steps, and the holder of the lost lease may write its own token to a meta in between:
 //
 //   - A greater token fences the new holder off from that view.
 //   - So does an equal token, because a meta also names the holder that first wrote its token.
@@ -161,7 +161,8 @@ func (d Lease) free(seen *sightings[Lease], holder string) error {
 	if seen.expired(d.Name, d, d.Term) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s, until %s by its own clock; another instance may take it once it has not been renewed for %s",
+	return fmt.Errorf(
+		"%w: %s, until %s by its own clock; another instance may take it once it has not been renewed for %s",
 		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), d.Term)
 }
 

@@ -34,8 +34,8 @@ func (p *publication) newest(d *View) error {
 	return nil
 }
 
-// Outdated returns the error of a publication that has begun with the meta begun, after a later one has begun with the
-// meta now. It wraps origin.ErrFenced.
+// Outdated returns the error of a publication that has begun with the meta begun, after a later one has begun with
+// the meta now. It wraps origin.ErrFenced.
 func Outdated(now, begun View) error {
 	return fmt.Errorf("%w: the view is at attempt %d for generation %d, "+
 		"the publication at attempt %d for generation %d",
@@ -80,7 +80,8 @@ func (p *publication) keep(rows []origin.Row) {
 	}
 }
 
-// Commit implements origin.Publication. Changing the meta publishes; the next Begin settles what fails to settle here.
+// Commit implements origin.Publication. Changing the meta publishes; the next Begin settles what fails to settle
+// here.
 func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "commit view %s", p.begun.View)
 	if p.done {
@@ -147,8 +148,8 @@ func (p *publication) checkCommit(ctx context.Context, d *View) bool {
 	return err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.begun.Next()
 }
 
-// Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a commit of ours that
-// is still running, because its response was lost, fails. If the commit came first, the rows stay.
+// Abort implements origin.Publication. It increments the attempt before it deletes rows, so that a commit of ours
+// that is still running, because its response was lost, fails. If the commit came first, the rows stay.
 func (p *publication) Abort(ctx context.Context) (err error) {
 	defer wrap.Error(&err, "abort publication of view %s", p.begun.View)
 	if p.done {

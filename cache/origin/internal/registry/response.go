@@ -17,10 +17,10 @@ import (
 type ResponseTable interface {
 	// Read returns the document of a key. It is zero if there is none or it cannot be read.
 	Read(ctx context.Context, key string, body bool) (Response, error)
-	// Update changes the document of a key in one atomic step, and returns it without its body. change gets it without
-	// its body, and a number greater than all in it; Update stores nothing if change returns an error. If another
-	// update comes first, it calls change again. The stored body stays unless change sets Body or removes Digest; Asked
-	// and Requests always stay, unless the document could not be read.
+	// Update changes the document of a key in one atomic step, and returns it without its body. change gets it
+	// without its body, and a number greater than all in it; Update stores nothing if change returns an error. If
+	// another update comes first, it calls change again. The stored body stays unless change sets Body or removes
+	// Digest; Asked and Requests always stay, unless the document could not be read.
 	Update(ctx context.Context, key string, change func(d *Response, number uint64) error) (Response, error)
 	// Drop calls Response.Drop for the documents of keys that there are, in as few steps as possible.
 	Drop(ctx context.Context, keys []string) error
@@ -61,7 +61,8 @@ func NewResponses(leases *Leases, open func(now func() time.Time) ResponseTable)
 	return &Responses{open(leases.now), leases, newSightings[claim](leases.elapsed)}
 }
 
-// Response implements origin.Responses. It drops an answer whose body it cannot read: Confirm would otherwise keep it.
+// Response implements origin.Responses. It drops an answer whose body it cannot read: Confirm would otherwise keep
+// it.
 func (r *Responses) Response(ctx context.Context, key string) (_ origin.Response, err error) {
 	defer wrap.Error(&err, "read answer of %s", key)
 	d, err := r.table.Read(ctx, key, true)

@@ -41,8 +41,8 @@ func (s *sightings[S]) expired(name string, state S, term time.Duration) bool {
 	return s.elapsed()-first.at >= term
 }
 
-// shrink makes room for a sighting. It deletes those that have expired, because a process that still wants such a name
-// would have taken it, and otherwise any one.
+// shrink makes room for a sighting. It deletes those that have expired, because a process that still wants such a
+// name would have taken it, and otherwise any one.
 func (s *sightings[S]) shrink() {
 	if len(s.seen) < mostSightings {
 		return

@@ -20,14 +20,16 @@ type View struct {
 	Revision    `bson:",inline"`
 	Token       uint64 `bson:"token"`   // the newest lease token; older ones are fenced off
 	Attempt     uint64 `bson:"attempt"` // counts publications; only the latest can be committed
-	Staged      uint64 `bson:"staged"`  // the attempt that became Generation, until its rows are folded in; 0 once settled
-	Settled     uint64 `bson:"settled"` // versions replaced up to this generation are pruned
-	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
-	// Holder held the lease with Token. If it is empty, an older program wrote the meta, and any holder may have Token.
+	// the attempt that became Generation, until its rows are folded in; 0 once settled
+	Staged  uint64 `bson:"staged"`
+	Settled uint64 `bson:"settled"` // versions replaced up to this generation are pruned
+	Swept   uint64 `bson:"swept"`   // tombstones up to this generation are pruned
+	// Holder held the lease with Token. If it is empty, an older program wrote the meta, and any holder may have
+	// Token.
 	Holder string `bson:"holder,omitempty"`
 	// Versions is how many rows and tombstones Generation published; 0 if none, or if an older program published it.
-	// The store keeps them until the next generation. If it has another number, they were restored, lost or changed by
-	// hand.
+	// The store keeps them until the next generation. If it has another number, they were restored, lost or changed
+	// by hand.
 	Versions int `bson:"versions,omitempty"`
 }
 
@@ -57,8 +59,8 @@ type Rows struct {
 type BulkLoad interface {
 	// Put writes rows to a place that neither readers nor other attempts read.
 	Put(ctx context.Context, rows []origin.Row) error
-	// Promote makes them the view's rows, before the commit. Only one attempt at a view can succeed; an error ends the
-	// publication.
+	// Promote makes them the view's rows, before the commit. Only one attempt at a view can succeed; an error ends
+	// the publication.
 	Promote(ctx context.Context) error
 }
 
@@ -104,7 +106,8 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 
 // fence changes a view's meta, unless the meta has a greater fencing token, or the same token of another holder. It
 // writes the lease's token, which fences off holders of smaller ones.
-func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, change func(*View) error) (d View, err error) {
+func (v *Views) fence(ctx context.Context, view string, lease origin.Lease,
+	change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
 	}

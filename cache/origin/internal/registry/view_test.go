@@ -19,7 +19,8 @@ func TestStored(t *testing.T) {
 		Health: storable(origin.Health{
 			Status: origin.HealthHeld, Error: "not \xff text", Started: at, Took: 1500 * time.Microsecond,
 			Scanned: 4, Changed: 3, Removed: 2, Skipped: 1, Skips: []origin.Skip{{ID: "x", Reason: "has \xff in it"}},
-			Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: at, Records: 3}}}, {Collection: "some.records"}},
+			Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: at, Records: 3}}},
+				{Collection: "some.records"}},
 		}),
 	}
 	if h := meta.Health; h.Error != "not ? text" || h.Skips[0].Reason != "has ? in it" {
@@ -33,7 +34,8 @@ func TestStored(t *testing.T) {
 	if err := bson.Unmarshal(doc, &got); err != nil || !reflect.DeepEqual(got, meta) {
 		t.Errorf("stored and read: %+v, %v; want %+v", got, err, meta)
 	}
-	for _, field := range []string{"_id", "epoch", "gen", "rows", "rules", "published", "pruned", "checked", "health"} {
+	for _, field := range []string{"_id", "epoch", "gen", "rows", "rules", "published", "pruned", "checked",
+		"health"} {
 		if _, err := bson.Raw(doc).LookupErr(field); err != nil {
 			t.Errorf("the stored meta lacks %s, which earlier versions have", field)
 		}

@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-// Error prefixes *err, unless it is nil. A method that defers it first names the call and its arguments in all errors.
+// Error prefixes *err, unless it is nil. A method that defers it first names the call and its arguments in all
+// errors.
 func Error(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)

@@ -19,7 +19,8 @@ func TestError(t *testing.T) {
 		t.Errorf("without an error: %v", err)
 	}
 	err := read(inner)
-	if want := "meta of view persons since 7: connection refused"; err == nil || err.Error() != want || !errors.Is(err, inner) {
+	if want := "meta of view persons since 7: connection refused"; err == nil || err.Error() != want ||
+		!errors.Is(err, inner) {
 		t.Errorf("error = %v, want %q around the cause", err, want)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// hold reserves a free loopback port and returns its address. Until release is called, no other process gets the port,
-// not even for an outgoing connection. This process may listen on it; until it does, connections are refused.
+// hold reserves a free loopback port and returns its address. Until release is called, no other process gets the
+// port, not even for an outgoing connection. This process may listen on it; until it does, connections are refused.
 func hold() (address string, release func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

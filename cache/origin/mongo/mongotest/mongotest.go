@@ -1,6 +1,6 @@
 // Package mongotest starts a server that speaks MongoDB's wire protocol, for tests without a MongoDB: FerretDB over
-// SQLite, built from the nested module testdata/ferretdb beside it. Building it takes a minute or two, so tests use it
-// only if VITRINE_TEST_WIRE=1. Go's build cache keeps the binary.
+// SQLite, built from the nested module testdata/ferretdb beside it. Building it takes a minute or two, so tests use
+// it only if VITRINE_TEST_WIRE=1. Go's build cache keeps the binary.
 //
 // FerretDB 1.24 lacks write commands of 100 or more statements, change streams, transactions, Decimal128, nested
 // arrays, dotted field names and $expr.
@@ -77,9 +77,9 @@ func StartIn(t testing.TB, dir string) *Server {
 	return s
 }
 
-// checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below cache/origin
-// whole, and from programtest only the tests in files named *_wire_test.go. Helpers that start a server may stand in
-// other files.
+// checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below
+// cache/origin whole, and from programtest only the tests in files named *_wire_test.go. Helpers that start a server
+// may stand in other files.
 func checkPlace(t testing.TB) {
 	t.Helper()
 	calls := make([]uintptr, 100)

@@ -24,12 +24,12 @@ type Fault struct {
 	Hang     bool          // accepts connections and forwards nothing in either direction, until Set
 	Delay    time.Duration // delays every message and connection, at most until Set
 	ReadOnly bool          // the server refuses commands that write, as those of a user without that right
-	// Request gets each command of the client itself, without documents to write that may be outside of it, and reports
-	// whether to forward it; if not, the connection breaks. If nil, all commands pass.
+	// Request gets each command of the client itself, without documents to write that may be outside of it, and
+	// reports whether to forward it; if not, the connection breaks. If nil, all commands pass.
 	Request func(command bson.Raw) bool
 	// Reply gets each reply, a message of the wire protocol, and returns the message to forward. If that is shorter
-	// than its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request and
-	// Reply at once.
+	// than its header says, the connection breaks. If nil, replies pass unchanged. Several goroutines call Request
+	// and Reply at once.
 	Reply func(message []byte) []byte
 }
 
@@ -299,7 +299,8 @@ func commandIn(message []byte) (bson.Raw, bool) {
 	if kind != wiremessage.OpMsg || len(rest) < 5 {
 		return nil, false
 	}
-	command, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:]) // the command follows the flags and the kind of section
+	// the command follows the flags and the kind of section
+	command, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:])
 	first, err := bson.Raw(command).IndexErr(0)
 	if err != nil {
 		return nil, false

@@ -68,7 +68,8 @@ const denseShare = 32
 
 func (p part) pack(n int) *Index {
 	words := slices.Sorted(maps.Keys(p))
-	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1), dense: make(map[int]rowSets)}
+	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1),
+		dense: make(map[int]rowSets)}
 	for i, word := range words {
 		x.text = append(x.text, word...)
 		x.starts = append(x.starts, uint32(len(x.text)))

@@ -1,7 +1,7 @@
 // Package words stores which rows have a word, and whether in their title.
 //
-// An Index is immutable. It has the distinct words, sorted, one after the other in one piece of memory, and for each a
-// list of its rows. A list has for each row the distance from the previous row and a bit for the title, in as few bytes
-// as possible: mostly one. Words in many rows, which searches for a first letter unite, have sets in place of lists.
-// Binary search finds a word, or all words with the same beginning.
+// An Index is immutable. It has the distinct words, sorted, one after the other in one piece of memory, and for each
+// a list of its rows. A list has for each row the distance from the previous row and a bit for the title, in as few
+// bytes as possible: mostly one. Words in many rows, which searches for a first letter unite, have sets in place of
+// lists. Binary search finds a word, or all words with the same beginning.
 package words

@@ -16,7 +16,8 @@ type Index struct {
 	dense  map[int]rowSets
 }
 
-// rowSets are the rows with a word, and those with it in their title. Words in many rows have them in place of a list.
+// rowSets are the rows with a word, and those with it in their title. Words in many rows have them in place of a
+// list.
 type rowSets struct{ all, titles []uint64 }
 
 // Memory returns the bytes that the index holds.

@@ -21,9 +21,11 @@ func (x *Index) Parts() [][]byte {
 	return [][]byte{x.text, raw.Bytes(x.starts), x.lists, raw.Bytes(x.ends), raw.Bytes(dense), sets}
 }
 
-// FromParts returns the index that Parts took apart. It keeps the pieces, and panics if they are not those of an index.
+// FromParts returns the index that Parts took apart. It keeps the pieces, and panics if they are not those of an
+// index.
 func FromParts(p [][]byte) *Index {
-	x := &Index{text: p[0], starts: raw.Numbers[uint32](p[1]), lists: p[2], ends: raw.Numbers[uint32](p[3]), dense: make(map[int]rowSets)}
+	x := &Index{text: p[0], starts: raw.Numbers[uint32](p[1]), lists: p[2], ends: raw.Numbers[uint32](p[3]),
+		dense: make(map[int]rowSets)}
 	dense, sets := raw.Numbers[uint32](p[4]), raw.Numbers[uint64](p[5])
 	for i, word := range dense {
 		size := len(sets) / len(dense) / 2
@@ -33,8 +35,8 @@ func FromParts(p [][]byte) *Index {
 	return x
 }
 
-// Join returns an index of n rows from indexes of some of them. move returns the number of an index's row among all, and
-// false to leave the row out.
+// Join returns an index of n rows from indexes of some of them. move returns the number of an index's row among all,
+// and false to leave the row out.
 func Join(n int, indexes []*Index, move func(index int, row uint32) (uint32, bool)) *Index {
 	p := make(part)
 	for i, x := range indexes {

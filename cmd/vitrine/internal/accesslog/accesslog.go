@@ -143,8 +143,8 @@ func unquoted(text string) string {
 	return strings.Trim(text, `"`)
 }
 
-// parseJSON returns the request of an object: of its parts, by the names that servers and common formats give them, or
-// of the request line or the object "request". Its URL is empty if there is none.
+// parseJSON returns the request of an object: of its parts, by the names that servers and common formats give them,
+// or of the request line or the object "request". Its URL is empty if there is none.
 func parseJSON(object []byte) Entry {
 	type parts struct {
 		Method, URL, URI, Args string

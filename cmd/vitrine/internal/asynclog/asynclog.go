@@ -107,7 +107,8 @@ func (w *Writer) run() {
 // writeLines writes lines in pieces that do not mix with those of other processes, and returns how many lines failed.
 func writeLines(to io.Writer, lines []byte) (failed int) {
 	for len(lines) > 0 {
-		end := cmp.Or(bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n')+1, bytes.IndexByte(lines, '\n')+1, len(lines))
+		end := cmp.Or(bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n')+1,
+			bytes.IndexByte(lines, '\n')+1, len(lines))
 		if _, err := to.Write(lines[:end]); err != nil {
 			failed += lineCount(lines[:end])
 		}

@@ -49,7 +49,8 @@ func TestBlockedOutput(t *testing.T) {
 	if written := strings.Count(text, line); written+dropped != lines || dropped == 0 {
 		t.Errorf("%d lines written and %d dropped of %d", written, dropped, lines)
 	}
-	if reported != dropped || strings.Count(text, "\n") != strings.Count(text, line)+strings.Count(text, "dropped\n") {
+	if reported != dropped || strings.Count(text, "\n") != strings.Count(text, line)+
+		strings.Count(text, "dropped\n") {
 		t.Errorf("%d lines dropped, %d reported", dropped, reported)
 	}
 	if _, err := io.WriteString(w, line); err != nil || int(w.Dropped()) != dropped+1 {
@@ -86,7 +87,8 @@ func TestOrder(t *testing.T) {
 	next := [writers]int{}
 	for line := range strings.Lines(out.String()) {
 		var writer, n int
-		if _, err := fmt.Sscanf(line, "%d %d "+strings.Repeat("x", 50)+"\n", &writer, &n); err != nil || n != next[writer] {
+		if _, err := fmt.Sscanf(line, "%d %d "+strings.Repeat("x", 50)+"\n", &writer, &n); err != nil ||
+			n != next[writer] {
 			t.Fatalf("%q: %v, want line %d", line, err, next[writer])
 		}
 		next[writer]++

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unblock lets the program end when it crashes: the runtime writes its report to descriptor 2, and a full pipe without
-// a reader would block the dying process, and its ports, for ever. Unblock opens a pipe anew, so that writes that would
-// block fail in this process only, and enlarges it, so that a slow reader gets everything. Outputs that cannot be
-// opened, such as sockets, stay unchanged.
+// Unblock lets the program end when it crashes: the runtime writes its report to descriptor 2, and a full pipe
+// without a reader would block the dying process, and its ports, for ever. Unblock opens a pipe anew, so that writes
+// that would block fail in this process only, and enlarges it, so that a slow reader gets everything. Outputs that
+// cannot be opened, such as sockets, stay unchanged.
 func Unblock(stderr io.Writer) io.Writer {
 	f, ok := stderr.(*os.File)
 	if !ok || f != os.Stderr {

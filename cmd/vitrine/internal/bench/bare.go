@@ -84,7 +84,8 @@ func (b *bare) Copy(q Copy, copied *Copied) error {
 	}
 	a := &answer{status: res.StatusCode, body: body}
 	for name, values := range res.Header {
-		if name != fiber.HeaderDate && name != fiber.HeaderContentLength && name != fiber.HeaderConnection { // fasthttp sets these
+		if name != fiber.HeaderDate && name != fiber.HeaderContentLength && name != fiber.HeaderConnection {
+			// fasthttp sets these
 			a.header = append(a.header, [2]string{name, values[0]})
 		}
 	}

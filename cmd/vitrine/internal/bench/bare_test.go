@@ -85,7 +85,8 @@ func TestCopy(t *testing.T) {
 		if err != nil || res.StatusCode != tt.status || string(body) != tt.body {
 			t.Errorf("%s: sends %d %q, %v", tt.name, res.StatusCode, body, err)
 		}
-		if res.Header.Get("Content-Encoding") != tt.encoding || res.Header.Get("Cache-Control") != "public, max-age=60" || res.Header.Get("ETag") != `"1"` {
+		if res.Header.Get("Content-Encoding") != tt.encoding ||
+			res.Header.Get("Cache-Control") != "public, max-age=60" || res.Header.Get("ETag") != `"1"` {
 			t.Errorf("%s: header %v", tt.name, res.Header)
 		}
 	}

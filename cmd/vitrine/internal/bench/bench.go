@@ -31,8 +31,8 @@ import (
 
 // Options say what to measure and for how long, and give access to the program.
 type Options struct {
-	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own. 0
-	// means the institute's own number.
+	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own.
+	// 0 means the institute's own number.
 	Sizes    []int
 	Dumps    []string          // the institute, in files that the program imports
 	Dir      string            // the folder of the filled stores, which later measurements use again
@@ -41,10 +41,12 @@ type Options struct {
 	Rounds   int               // at least one
 	Progress func(step string) // called before each step
 
-	Command func(ctx context.Context, store string, args ...string) *exec.Cmd // returns the command that runs this program on another store
+	// returns the command that runs this program on another store
+	Command func(ctx context.Context, store string, args ...string) *exec.Cmd
 }
 
-// Run measures. If there is an error, the report has the other results, and none of the stores that could not be served.
+// Run measures. If there is an error, the report has the other results, and none of the stores that could not be
+// served.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
@@ -72,7 +74,8 @@ func thisMachine() string {
 	if name := regexp.MustCompile(`model name\s*: (.+)`).FindSubmatch(text); name != nil {
 		processor = string(name[1])
 	}
-	return fmt.Sprintf("%s, %d in use, %s/%s, %s", processor, runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf("%s, %d in use, %s/%s, %s", processor, runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH,
+		runtime.Version())
 }
 
 // bench is one run of measurements.
@@ -140,7 +143,8 @@ const (
 )
 
 // firstCases are the kinds of questions that a process is asked as soon as it is ready.
-var firstCases = []string{"list", "filter-equality", "filter-range", "filter-infix", "filter-elem", "aggregate", "spectrum-20", "lists-page", "lists-words", "levenshtein"}
+var firstCases = []string{"list", "filter-equality", "filter-range", "filter-infix", "filter-elem", "aggregate",
+	"spectrum-20", "lists-page", "lists-words", "levenshtein"}
 
 // Start is the start of a serving process.
 type Start struct {

@@ -10,8 +10,10 @@ import (
 // few are the words of a small institute.
 func few() *vocabulary {
 	return &vocabulary{rows: 35, words: map[string][]string{
-		"type": {"lecture", "publication"}, "authors.user": {"a", "b"}, "units": {"N&S"}, "spectrum.display_name": {"Light / Night"},
-		"start_date": {"2020-01-01", "2021-01-01", "2022-01-01"}, "authors.position": {"first"}, "title": {"The (nights lights) side"},
+		"type": {"lecture", "publication"}, "authors.user": {"a", "b"}, "units": {"N&S"},
+		"spectrum.display_name": {"Light / Night"},
+		"start_date":            {"2020-01-01", "2021-01-01", "2022-01-01"}, "authors.position": {"first"},
+		"title":    {"The (nights lights) side"},
 		"username": {"juk20re"}, "_id": {"6222925f11fe5694aadce6b7"}, "funding_number": {"DFG 1/2"},
 	}}
 }
@@ -23,16 +25,19 @@ func TestCases(t *testing.T) {
 		{"list-filtered", `/api/activities?limit=20&json={"type":"publication","year":{"$gte":2020}}`},
 		{"list-304", "/api/activities?limit=20"},
 		{"list-pages", "/api/activities?limit=20&offset=20"},
-		{"filter-equality", `/api/activities?limit=20&json={"authors.user":"b","type":"lecture","units":"N\u0026S","affiliated":true}`},
+		{"filter-equality",
+			`/api/activities?limit=20&json={"authors.user":"b","type":"lecture","units":"N\u0026S","affiliated":true}`},
 		{"filter-range", `/api/activities?limit=20&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
 		{"filter-in", `/api/activities?limit=20&json={"authors.user":{"$in":["a","b"]}}`},
 		{"filter-prefix", `/api/activities?limit=20&json={"title":{"$regex":"^The \\(n"}}`},
 		{"filter-scan", `/api/activities?limit=20&json={"title":{"$regex":"[n-o][`},
 		{"filter-infix", `/api/activities?limit=20&json={"title":{"$regex":"nights light","$options":"i"}}`},
-		{"filter-elem", `/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`},
+		{"filter-elem",
+			`/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`},
 		{"filter-mixed", `/api/activities?limit=20&json={"start_date":{"$gte":"2020-01-01","$lt":"2022-01-01"}}`},
 		{"columns", "/api/activities?limit=20&columns[]=title&columns[]=year&columns[]=doi"},
-		{"aggregate-fresh", `/api/activities?aggregate=authors.user&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
+		{"aggregate-fresh",
+			`/api/activities?aggregate=authors.user&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
 		{"all-gzip", "/api/all-activities"},
 		{"full", "/api/activities?full=1"},
 		{"users", "/api/users/juk20re"},

@@ -22,8 +22,8 @@ import (
 // fillBatch is how many records are stored at once.
 const fillBatch = 4000
 
-// prepare makes the store, unless an earlier measurement has made it and the build is not to be measured, and reads the
-// vocabulary from it. Afterwards the store belongs to the serving process.
+// prepare makes the store, unless an earlier measurement has made it and the build is not to be measured, and reads
+// the vocabulary from it. Afterwards the store belongs to the serving process.
 func (b *bench) prepare(ctx context.Context) error {
 	// The measurement changes the store's records, so it has a name that an operator would not choose.
 	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
@@ -102,8 +102,8 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 	return nil
 }
 
-// variation returns the i-th activity made from an institute's own: one of them under another id, with the authors and
-// units of another and words of its title. It depends only on them and on i.
+// variation returns the i-th activity made from an institute's own: one of them under another id, with the authors
+// and units of another and words of its title. It depends only on them and on i.
 func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	const seed = 0x7669747269
 	dice := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -112,8 +112,10 @@ func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	binary.BigEndian.PutUint64(id[4:], uint64(i))
 	made, err := raw.PutID(record, bson.RawValue{Type: bson.TypeObjectID, Value: id[:]})
 	title := raw.NewString(mixed(raw.StringField(record, "title"), raw.StringField(other, "title"), dice))
-	for name, value := range map[string]bson.RawValue{"authors": raw.Get(other, "authors"), "units": raw.Get(other, "units"), "title": title} {
-		if err == nil && value.Type != 0 && value.Type == raw.Get(record, name).Type { // irregular records stay irregular
+	for name, value := range map[string]bson.RawValue{"authors": raw.Get(other, "authors"),
+		"units": raw.Get(other, "units"), "title": title} {
+		if err == nil && value.Type != 0 && value.Type == raw.Get(record, name).Type {
+			// irregular records stay irregular
 			made, err = raw.SetField(made, name, value)
 		}
 	}

@@ -88,11 +88,13 @@ func TestIrregularRecords(t *testing.T) {
 		record string
 		same   []string // fields that keep their values
 	}{
-		"no year":                            {`{"_id":1,"start_date":"2000-02-03"}`, []string{"start_date"}},
-		"authors that are not documents":     {`{"_id":1,"authors":["x",7,null],"units":7}`, []string{"authors", "units"}},
-		"a title without words":              {`{"_id":1,"title":"","doi":""}`, []string{"title", "doi"}},
-		"a title that is not text":           {`{"_id":1,"title":{"de":"Titel"}}`, []string{"title"}},
-		"a rendering that is not a document": {`{"_id":1,"title":"Plain words only","rendered":"x"}`, []string{"rendered"}},
+		"no year": {`{"_id":1,"start_date":"2000-02-03"}`, []string{"start_date"}},
+		"authors that are not documents": {`{"_id":1,"authors":["x",7,null],"units":7}`,
+			[]string{"authors", "units"}},
+		"a title without words":    {`{"_id":1,"title":"","doi":""}`, []string{"title", "doi"}},
+		"a title that is not text": {`{"_id":1,"title":{"de":"Titel"}}`, []string{"title"}},
+		"a rendering that is not a document": {`{"_id":1,"title":"Plain words only","rendered":"x"}`,
+			[]string{"rendered"}},
 	} {
 		var record bson.Raw
 		if err := bson.UnmarshalExtJSON([]byte(tt.record), false, &record); err != nil {

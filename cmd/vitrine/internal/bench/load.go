@@ -54,8 +54,9 @@ func drive(ctx context.Context, c *child, t task) (sample, error) {
 	defer cancel()
 	t.Conns, t.Status = max(t.Conns, 1), max(t.Status, fasthttp.StatusOK)
 	client := &fasthttp.HostClient{
-		Addr: c.addr, MaxConns: t.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: streamedFrom,
-		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
+		Addr: c.addr, MaxConns: t.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true,
+		MaxResponseBodySize: streamedFrom,
+		ReadTimeout:         5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
 	client.Dial = func(addr string) (net.Conn, error) {
 		conn, err := fasthttp.DialTimeout(addr, dialTime)
@@ -83,7 +84,8 @@ func drive(ctx context.Context, c *child, t task) (sample, error) {
 
 // run sends requests over one connection until ctx ends, the paths run out, or a request fails. A request in flight
 // when ctx ends counts, because leaving it out would favour slow answers.
-func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, start time.Time, asked *atomic.Int64) error {
+func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, start time.Time,
+	asked *atomic.Int64) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(res)
@@ -131,7 +133,8 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 }
 
 // ask sends a request, reads the answer to its end, and returns the length of its body.
-func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Response, status int, buffer []byte) (n int64, err error) {
+func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Response, status int,
+	buffer []byte) (n int64, err error) {
 	if err := client.Do(req, res); err != nil {
 		return 0, err
 	}

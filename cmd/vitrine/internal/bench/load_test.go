@@ -152,7 +152,8 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestDrivePaced(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
-	job := task{Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
+	job := task{Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000,
+		Status: fiber.StatusNotModified}
 	got, err := drive(t.Context(), &s.child, job)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,8 @@ func TestDriveSendsHeaders(t *testing.T) {
 		return c.SendStatus(fiber.StatusNotModified)
 	})
 	header := map[string]string{"If-None-Match": `"1"`, "Accept-Encoding": "gzip"}
-	job := task{Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
+	job := task{Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header,
+		Status: fiber.StatusNotModified}
 	if got, err := drive(t.Context(), &s.child, job); err != nil || len(got.Took) != 6 || got.Bytes != 0 {
 		t.Errorf("%d requests, %d bytes, %v", len(got.Took), got.Bytes, err)
 	}
@@ -329,7 +331,8 @@ func TestFailedCase(t *testing.T) {
 	if err := calls.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.Cases, b.Rounds, b.Duration, b.run.Results = regexp.MustCompile("^list$"), 1, time.Millisecond, map[string]*Result{}
+	b.Cases, b.Rounds, b.Duration, b.run.Results = regexp.MustCompile(
+		"^list$"), 1, time.Millisecond, map[string]*Result{}
 	b.serving, b.bare = &s.child, &child{cmd: s.cmd, calls: calls}
 	if err := b.everyCase(t.Context()); err == nil || !strings.Contains(err.Error(), "case list: ") {
 		t.Errorf("got %v", err)

@@ -27,7 +27,8 @@ const besideShare = 2
 
 // Beside is the result beside clients that ask questions of a costly case as fast as they are answered.
 type Beside struct {
-	Kept, Uncached time.Duration // 99 of 100 requests for a kept answer, and for a list of a filter never seen, took no longer
+	// 99 of 100 requests for a kept answer, and for a list of a filter never seen, took no longer
+	Kept, Uncached time.Duration
 }
 
 // beside measures how long others wait beside clients that ask questions of a costly case.
@@ -143,11 +144,13 @@ func edited(record bson.Raw, serial int) (bson.Raw, error) {
 
 // The cases whose paths a portal's visitors request again and again, and those whose paths are new.
 var (
-	popularCases = []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20", "user-units", "users"}
-	freshCases   = []string{"filter-equality", "filter-range", "filter-in"}
+	popularCases = []string{"list", "list-filtered", "list-pages", "columns", "aggregate", "html-50", "spectrum-20",
+		"user-units", "users"}
+	freshCases = []string{"filter-equality", "filter-range", "filter-in"}
 )
 
-// traffic returns the requests of a portal's visitors in a round: one in ten is new, the others are for popular pages.
+// traffic returns the requests of a portal's visitors in a round: one in ten is new, the others are for popular
+// pages.
 func (b *bench) traffic(popular []string) []string {
 	paths := make([]string, pace*int(refreshTime/time.Second))
 	fresh := b.draw(Case{Mixes: freshCases, Fresh: true}, len(paths)/10)

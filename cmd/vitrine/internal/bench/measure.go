@@ -66,7 +66,8 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		if err != nil {
 			return err
 		}
-	} else if _, err := drive(ctx, b.serving, task{Paths: paths[:1], Once: true, Header: t.Header, Status: t.Status, Duration: slowTime}); err != nil {
+	} else if _, err := drive(ctx, b.serving,
+		task{Paths: paths[:1], Once: true, Header: t.Header, Status: t.Status, Duration: slowTime}); err != nil {
 		return err // the first question builds the indexes that all need
 	}
 	each := (len(paths) - 1) / b.Rounds
@@ -130,8 +131,8 @@ func compressAlone(url string) (time.Duration, error) {
 	return s.took, err
 }
 
-// awaitKept requests an answer until it comes from the result cache, into which the front end puts a compressed answer
-// in the background. It returns after keptTime, because an answer may be too large to keep.
+// awaitKept requests an answer until it comes from the result cache, into which the front end puts a compressed
+// answer in the background. It returns after keptTime, because an answer may be too large to keep.
 func (b *bench) awaitKept(ctx context.Context, t task) error {
 	t.Paths, t.Once, t.Conns, t.Duration = t.Paths[:1], true, 1, keptTime
 	for began := time.Now(); time.Since(began) < keptTime; {
@@ -158,7 +159,8 @@ func resultOf(ours, theirs []sample) *Result {
 	}
 	if len(rates) > 0 {
 		same := func(f float64) float64 { return f }
-		r.Ratio, r.Share, r.Spread = median(rates, same), median(shares, same), (slices.Max(rates)-slices.Min(rates))/2
+		r.Ratio, r.Share, r.Spread = median(rates, same), median(shares,
+			same), (slices.Max(rates)-slices.Min(rates))/2
 	}
 	return r
 }

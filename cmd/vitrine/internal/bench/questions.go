@@ -34,7 +34,8 @@ type Case struct {
 	Kept                      bool              // the answer is measured once the result cache has it
 	Costly                    bool              // others are also measured beside clients that ask this
 	Status                    int               // expected status; if 0, 200
-	Conns                     int               // concurrent connections; if 0, one for a Fresh case and 16 for another
+	// concurrent connections; if 0, one for a Fresh case and 16 for another
+	Conns int
 }
 
 var cases = sync.OnceValue(func() (all []Case) {
@@ -67,9 +68,10 @@ type vocabulary struct {
 
 // wordPaths are the paths of words, by collection.
 var wordPaths = map[string][]string{
-	collectionActivities: {"type", "units", "title", "start_date", "authors.user", "authors.position", "spectrum.display_name"},
-	"persons":            {"username", "_id"},
-	"projects":           {"funding_number"},
+	collectionActivities: {"type", "units", "title", "start_date", "authors.user", "authors.position",
+		"spectrum.display_name"},
+	"persons":  {"username", "_id"},
+	"projects": {"funding_number"},
 }
 
 // collect reads the vocabulary and some activities to change. rows is the number of activities, if known.
@@ -120,7 +122,8 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	}
 	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
 	if c.Filter != "" {
-		spell := func(word any) string { text, _ := json.Marshal(word); return string(text) } // of texts, it cannot fail
+		// of texts, it cannot fail
+		spell := func(word any) string { text, _ := json.Marshal(word); return string(text) }
 		path += "&json=" + url.QueryEscape(fill(c.Filter, spell))
 	}
 	return path, ok
@@ -197,7 +200,8 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
 	case name == "pattern" && pair != nil: // an expression for two words
 		return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
-	case name == "double" && pair != nil: // an expression that refers back, for a letter that is not doubled after a word
+	case name == "double" && pair != nil:
+		// an expression that refers back, for a letter that is not doubled after a word
 		return fmt.Sprintf(`%s ([a-z])(?!\1|%d)`, pair[1], dice.IntN(1e9))
 	case name == "classes" && pair != nil: // an expression for a word, of a class for each letter
 		var b strings.Builder
@@ -205,7 +209,8 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 			fmt.Fprintf(&b, "[%c-%c]", letter-byte(dice.IntN(3)), letter+1+byte(dice.IntN(2)))
 		}
 		return b.String()
-	case name == "misquote" && len(words) > 0: // the title as people misremember it: a word is missing, and a number is new
+	case name == "misquote" && len(words) > 0:
+		// the title as people misremember it: a word is missing, and a number is new
 		at := dice.IntN(len(words))
 		return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
 	}

@@ -47,7 +47,8 @@ func TestCollect(t *testing.T) {
 		{"units", "activities", `{"units":["B","A","B",null,7,""]}`, "units", "A,B"},
 		{"units that are not an array", "activities", `{"units":{"A":1}}`, "units", ""},
 		{"users", "activities", `{"authors":[{"user":"u"},{"user":null},"x"]}`, "authors.user", "u"},
-		{"positions", "activities", `{"authors":[{"position":"last"},{"position":"first"}]}`, "authors.position", "first,last"},
+		{"positions", "activities", `{"authors":[{"position":"last"},{"position":"first"}]}`, "authors.position",
+			"first,last"},
 		{"topics", "activities", `{"spectrum":[{"display_name":"Light"}]}`, "spectrum.display_name", "Light"},
 		{"title", "activities", `{"title":"<b>Dark</b> \u0001skies"}`, "title", "<b>Dark</b> \x01skies"},
 		{"persons", "persons", `{"_id":1,"username":"u"}`, "username", "u"},
@@ -69,12 +70,14 @@ func TestCollect(t *testing.T) {
 
 // TestCollectSamples: of many activities collect reads some, and counts all.
 func TestCollectSamples(t *testing.T) {
-	store := records{by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
+	store := records{
+		by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
 	v, err := collect(t.Context(), store, 2*sampled, 5)
 	if err != nil || v.rows != 6 || strings.Join(v.words["type"], ",") != "b" {
 		t.Errorf("%d rows, types %q, %v", v.rows, v.words["type"], err)
 	}
-	if v, err = collect(t.Context(), store, 6, 3); err != nil || len(v.records) != 3 || v.records[0].Lookup("type").StringValue() != "b" {
+	if v, err = collect(t.Context(), store, 6, 3); err != nil || len(v.records) != 3 ||
+		v.records[0].Lookup("type").StringValue() != "b" {
 		t.Errorf("%d records to change, %v", len(v.records), err)
 	}
 	store.err = errors.New("gone")

@@ -28,15 +28,17 @@ type Report struct {
 
 // RunOf has the results with one store. Values that were not measured are 0.
 type RunOf struct {
-	Rows                  int                            // number of activities
-	Build, BuildProcessor time.Duration                  // to build all views from nothing
-	Start, FileStart      Start                          // from the store; without jobs, from snapshot files
-	End                   Memory                         // after all cases
-	Collector             float64                        // the collections' share of the processor time, all cases together
-	Results               map[string]*Result             // by case
-	Beside                map[string][len(crowds)]Beside // by costly case
-	Streaming             float64                        // time to compress the answer of streamedCase and nothing else, divided by its p50
-	Refresh, Full         Refresh                        // Full: the job rendered all records
+	Rows                  int           // number of activities
+	Build, BuildProcessor time.Duration // to build all views from nothing
+	Start, FileStart      Start         // from the store; without jobs, from snapshot files
+	End                   Memory        // after all cases
+	// the collections' share of the processor time, all cases together
+	Collector float64
+	Results   map[string]*Result             // by case
+	Beside    map[string][len(crowds)]Beside // by costly case
+	// time to compress the answer of streamedCase and nothing else, divided by its p50
+	Streaming     float64
+	Refresh, Full Refresh // Full: the job rendered all records
 }
 
 // Result is the result of one case: medians over the rounds.
@@ -79,7 +81,10 @@ func (r Report) Measured(name string) bool {
 
 // Crowded reports whether others were measured beside a case, or beside any if the name is empty.
 func (r Report) Crowded(name string) bool {
-	return slices.ContainsFunc(r.Runs, func(one RunOf) bool { _, ok := one.Beside[name]; return ok || name == "" && len(one.Beside) > 0 })
+	return slices.ContainsFunc(r.Runs, func(one RunOf) bool {
+		_, ok := one.Beside[name]
+		return ok || name == "" && len(one.Beside) > 0
+	})
 }
 
 // Table returns the report in Markdown, with a column for each store.
@@ -94,7 +99,9 @@ func (r Report) Table() (string, error) {
 			marked++
 		}
 	}
-	return fmt.Sprintf("%s\nRows with a figure more than 1.2 times as large as the number of activities explains (!): %d.\n", strings.Join(lines, ""), marked), nil
+	return fmt.Sprintf(
+		"%s\nRows with a figure more than 1.2 times as large as the number of activities explains (!): %d.\n",
+		strings.Join(lines, ""), marked), nil
 }
 
 // figures matches the figures of a cell; ratios, which have no value, with all that follows.
@@ -105,7 +112,8 @@ func (r Report) mark(line string) string {
 	cells := strings.Split(line, "|")
 	column := len(cells) - 1 - len(r.Runs) // of the first store; nothing follows the last
 	for i := len(r.Runs) - 1; i > 0 && column > 1; i-- {
-		before, grown := figures.FindAllString(cells[column+i-1], -1), 1.2*float64(r.Runs[i].Rows)/float64(r.Runs[i-1].Rows)
+		before, grown := figures.FindAllString(cells[column+i-1],
+			-1), 1.2*float64(r.Runs[i].Rows)/float64(r.Runs[i-1].Rows)
 		n := -1
 		cells[column+i] = figures.ReplaceAllStringFunc(cells[column+i], func(text string) string {
 			if n++; n < len(before) && value(before[n]) > 0 && value(text) > grown*value(before[n]) {

@@ -10,14 +10,17 @@ import (
 
 // twoSizes is a report with two numbers of activities.
 func twoSizes() Report {
-	return Report{Commit: "0123456789ab", Machine: "a computer", Began: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Rounds: 5, Each: time.Second, Runs: []RunOf{
-		{Rows: 1000, Build: time.Second, BuildProcessor: 2e9, Results: map[string]*Result{
-			"list":      {P50: 1e6, P99: 1e7, Ratio: 0.5, Spread: 0.05, Share: 0.8},
-			"filter-in": {P50: 1e6, P99: 1e6, Processor: 25_000}, "filter-expr": {},
-		}, Beside: map[string][len(crowds)]Beside{"filter-expr": {{Kept: 1e6, Uncached: 2e6}, {}}}},
-		{Rows: 20_000, Refresh: Refresh{SteadyP99: 2e6, P99: 3e6}, Start: Start{Ready: 2e9, Peak: 3e6, Memory: Memory{Rows: 1e6, Own: 2e6}}, Build: 25e9,
-			End: Memory{Rows: 100e6, Own: 150e6}, Results: map[string]*Result{"list": {P50: 24e6, P99: 241e6, Ratio: 50, Spread: 9, Share: 90}}},
-	}}
+	return Report{Commit: "0123456789ab", Machine: "a computer", Began: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+		Rounds: 5, Each: time.Second, Runs: []RunOf{
+			{Rows: 1000, Build: time.Second, BuildProcessor: 2e9, Results: map[string]*Result{
+				"list":      {P50: 1e6, P99: 1e7, Ratio: 0.5, Spread: 0.05, Share: 0.8},
+				"filter-in": {P50: 1e6, P99: 1e6, Processor: 25_000}, "filter-expr": {},
+			}, Beside: map[string][len(crowds)]Beside{"filter-expr": {{Kept: 1e6, Uncached: 2e6}, {}}}},
+			{Rows: 20_000, Refresh: Refresh{SteadyP99: 2e6, P99: 3e6},
+				Start: Start{Ready: 2e9, Peak: 3e6, Memory: Memory{Rows: 1e6, Own: 2e6}}, Build: 25e9,
+				End:     Memory{Rows: 100e6, Own: 150e6},
+				Results: map[string]*Result{"list": {P50: 24e6, P99: 241e6, Ratio: 50, Spread: 9, Share: 90}}},
+		}}
 }
 
 func tableOf(t *testing.T, r Report) string {
@@ -66,7 +69,8 @@ func TestTableWithoutCrowds(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.md")
-	for _, doc := range []string{"# Figures\n<!-- bench -->\nold\n<!-- /bench -->\nlast\n", ""} { // the second document gets what the first call wrote
+	for _, doc := range []string{"# Figures\n<!-- bench -->\nold\n<!-- /bench -->\nlast\n", ""} {
+		// the second document gets what the first call wrote
 		if doc != "" {
 			if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
 				t.Fatal(err)

@@ -22,7 +22,8 @@ type Serving struct {
 	Views   *view.Set
 	Upsert  func(collection string, records []bson.Raw) error // stores records
 	Trigger func(view string, full bool) error                // runs a view's job now, without waiting for it
-	Settled <-chan struct{}                                   // closed when every view is loaded and every job has run
+	// closed when every view is loaded and every job has run
+	Settled <-chan struct{}
 }
 
 // Memory is the memory of the serving process after a garbage collection.
@@ -40,7 +41,8 @@ func (s *Serving) Memory(_ struct{}, m *Memory) error {
 	for _, st := range s.Views.Status() {
 		m.Rows += st.RowBytes
 	}
-	gc := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}}
+	gc := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}}
 	metrics.Read(gc)
 	m.Collecting = time.Duration((gc[0].Value.Float64() - gc[1].Value.Float64()) * float64(time.Second))
 	return nil
@@ -52,8 +54,8 @@ type Change struct {
 	Full    bool // whether the job renders all records
 }
 
-// Change stores activities, runs their job, and returns when requests are answered from them: visible is how long after
-// the request for the job.
+// Change stores activities, runs their job, and returns when requests are answered from them: visible is how long
+// after the request for the job.
 func (s *Serving) Change(c Change, visible *time.Duration) error {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {

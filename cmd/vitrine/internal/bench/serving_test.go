@@ -68,7 +68,8 @@ func newHouse(t *testing.T) (*house, *Serving) {
 		_, err := store.Upsert(context.Background(), collection, records)
 		return err
 	}
-	return h, &Serving{Views: h.views, Upsert: upsert, Trigger: func(name string, _ bool) error { return h.publish(name) }, Settled: h.settled}
+	return h, &Serving{Views: h.views, Upsert: upsert,
+		Trigger: func(name string, _ bool) error { return h.publish(name) }, Settled: h.settled}
 }
 
 // publish is the job.
@@ -111,7 +112,8 @@ func TestChange(t *testing.T) {
 		}
 	}
 	var m Memory
-	if err := s.Memory(struct{}{}, &m); err != nil || m.Rows <= 0 || m.Collecting <= 0 || runtime.GOOS == "linux" && m.Own <= 0 {
+	if err := s.Memory(struct{}{}, &m); err != nil || m.Rows <= 0 || m.Collecting <= 0 ||
+		runtime.GOOS == "linux" && m.Own <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -72,7 +72,8 @@ func joined(a, b bson.Raw) bson.Raw {
 
 // instituteActivities reads the activities beside the repository.
 func instituteActivities() (all []bson.Raw, err error) {
-	file, err := os.Open(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "institute", "activities.jsonl.gz"))
+	file, err := os.Open(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "institute",
+		"activities.jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,8 @@ func marked(record bson.Raw) bson.D {
 		for unit := range raw.Elements(raw.Field(author, []string{"units"})) {
 			if name, ok := unit.StringValueOK(); ok && !seen[name] {
 				seen[name] = true
-				units, in = append(units, bson.D{{Key: "id", Value: name}, {Key: "name", Value: name}}), append(in, name, "IN"+name[:1])
+				units, in = append(units, bson.D{{Key: "id", Value: name}, {Key: "name", Value: name}}), append(in,
+					name, "IN"+name[:1])
 			}
 		}
 	}
@@ -121,7 +123,8 @@ func marked(record bson.Raw) bson.D {
 	for topic := range raw.Elements(record.Lookup("topics")) {
 		topics = append(topics, bson.D{{Key: "id", Value: topic}})
 	}
-	return append(doc, bson.E{Key: "units", Value: units}, bson.E{Key: "in", Value: in}, bson.E{Key: "persons", Value: persons},
+	return append(doc, bson.E{Key: "units", Value: units}, bson.E{Key: "in", Value: in},
+		bson.E{Key: "persons", Value: persons},
 		bson.E{Key: "topics", Value: topics})
 }
 
@@ -142,7 +145,8 @@ func BenchmarkLists(b *testing.B) {
 		b.Fatal(err)
 	}
 	facets := []string{mark.Year, mark.Type, mark.Unit, mark.Person, mark.Topic}
-	def := index.Definition{Name: "activities", Order: raw.Sort{{Path: order, Desc: true}}, Words: texts.Words, Warm: append(facets, mark.Public, mark.Subtype, mark.In)}
+	def := index.Definition{Name: "activities", Order: raw.Sort{{Path: order, Desc: true}}, Words: texts.Words,
+		Warm: append(facets, mark.Public, mark.Subtype, mark.In)}
 	load := func(def index.Definition) *index.Table {
 		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
 		snap := builder.Load(rows)
@@ -187,7 +191,8 @@ func BenchmarkLists(b *testing.B) {
 		}
 		return found
 	}
-	for _, q := range []string{"language models ", "neural machine transl", "of the ", "s", "a", "mull", "2021", "nowhere"} {
+	for _, q := range []string{"language models ", "neural machine transl", "of the ", "s", "a", "mull", "2021",
+		"nowhere"} {
 		b.Run("search "+strings.TrimSpace(q), func(b *testing.B) {
 			rows := 0
 			medianTime(b, func() {
