@@ -49,7 +49,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound })
 	app.Use("/debug/pprof", shortRecording)
 	app.Use(pprof.New())
-	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
+	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{})))
 	s.cockpit = newCockpit(s.options, s.metrics, func() cockpitState {
 		_, degraded := s.degraded()
 		return cockpitState{

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/metrics"
 )
 
 // cockpitState is what the operator's page shows beside metrics, runs and log.
@@ -30,11 +31,11 @@ type cockpitState struct {
 const leaderPatience = time.Second
 
 // newCockpit returns the source of the operator's page. state returns all but Instance and the leader.
-func newCockpit(o Options, m *Metrics, state func() cockpitState) *cockpit.Cockpit {
+func newCockpit(o Options, m *metrics.Metrics, state func() cockpitState) *cockpit.Cockpit {
 	host, _ := os.Hostname()
 	instance := fmt.Sprintf("%s/%d", host, os.Getpid())
 	return cockpit.New(cockpit.Options{
-		Metrics: m.registry, Runs: &m.runs, Journal: o.Admin.Journal, Now: o.Now,
+		Metrics: m.Registry(), Runs: &m.Runs, Journal: o.Admin.Journal, Now: o.Now,
 		State: func(ctx context.Context) any {
 			now := state()
 			now.Instance = instance

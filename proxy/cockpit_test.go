@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/proxytest"
 
 	"vitrine/proxy"
@@ -89,7 +90,7 @@ func readEvent(t *testing.T, r *bufio.Reader) (name, data string) {
 // client leaves, and end when the server drains.
 func TestCockpitStream(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Metrics = proxy.NewMetrics()
+	o.Metrics = metrics.New()
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	public, admin := proxytest.Listen(t), proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())

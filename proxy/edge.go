@@ -21,6 +21,7 @@ import (
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -30,8 +31,8 @@ import (
 // edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs the
 // response.
 func (s *Server) edge(c *fiber.Ctx) error {
-	s.metrics.inFlight.Inc()
-	defer s.metrics.inFlight.Dec()
+	s.metrics.InFlight.Inc()
+	defer s.metrics.InFlight.Dec()
 	begun := s.purger.Begin() // before anything that the response depends on is read
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
@@ -60,14 +61,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
 		s.shadow.Offer(c.Method(), c.Request().Header.RequestURI(), c.Response().StatusCode())
 	}
-	took, series, level := time.Since(c.Context().Time()), s.metrics.seriesOf(c), accessLevel(c)
-	series.seconds.Observe(took.Seconds())
+	took, series, level := time.Since(c.Context().Time()), s.metrics.SeriesOf(c), accessLevel(c)
+	series.Seconds.Observe(took.Seconds())
 	logs := s.options.AccessLog && s.log.Enabled(context.Background(), level)
 	if stream, ok := c.Response().BodyStream().(*listener.Stream); ok {
 		s.observeStream(c, stream, series, logs)
 		return nil
 	}
-	series.bytes.Observe(float64(bodyBytes(c)))
+	series.Bytes.Observe(float64(bodyBytes(c)))
 	if logs {
 		s.logAccess(c, level, took)
 	}
@@ -183,7 +184,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 			fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}
 	if errors.As(err, new(*panicError)) {
-		s.metrics.panics.Inc()
+		s.metrics.Panics.Inc()
 	}
 	if p.status >= 500 && p.status != fiber.StatusNotImplemented { // not for 501, which the client's request causes
 		level := slog.LevelError
@@ -280,13 +281,13 @@ func accessRecord(c *fiber.Ctx, a *auth.Authenticator, log *slog.Logger, level s
 }
 
 // observeStream counts and logs a streamed response when it ends, because only then its size is known.
-func (s *Server) observeStream(c *fiber.Ctx, stream *listener.Stream, counted series, logs bool) {
+func (s *Server) observeStream(c *fiber.Ctx, stream *listener.Stream, counted metrics.Series, logs bool) {
 	began, record := c.Context().Time(), func(int64, time.Duration) {}
 	if logs {
 		record = accessRecord(c, s.settingsOf(c).auth, s.log, accessLevel(c))
 	}
 	stream.Ended = func(sent int64) {
-		counted.bytes.Observe(float64(sent))
+		counted.Bytes.Observe(float64(sent))
 		record(sent, time.Since(began))
 	}
 }

@@ -78,3 +78,14 @@ func appendTime(dst []byte, t time.Time) []byte {
 		time.RFC3339Nano)
 	return slices.Delete(dst, millis, millis+1)
 }
+
+// bodyBytes returns how many bytes of body are sent; -1 for a stream of unknown length.
+func bodyBytes(c *fiber.Ctx) int {
+	switch status := c.Response().StatusCode(); {
+	case c.Method() == fiber.MethodHead || status == fiber.StatusNotModified || status == fiber.StatusNoContent:
+		return 0 // Fiber has a text for these
+	case c.Response().IsBodyStream():
+		return c.Response().Header.ContentLength()
+	}
+	return len(c.Response().Body())
+}

@@ -17,6 +17,7 @@ import (
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/fields"
 	"vitrine/proxy/lists"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
@@ -37,7 +38,7 @@ type Options struct {
 	api.Options // of the resources
 	Lists       lists.Options
 	Views       Source
-	Metrics     *Metrics // if nil, the server creates its own
+	Metrics     *metrics.Metrics // if nil, the server creates its own
 	Auth        auth.Options
 	Limits      Limits
 	Cache       result.Options

@@ -73,7 +73,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) },
 		InFlight: s.results.InFlight(), Logger: s.log,
 		BodyBytes: s.options.Upstream.bodyLimit(),
-		Open:      s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
+		Open:      s.metrics.Connections, Refused: s.metrics.Refused, Evicted: s.metrics.Evicted,
 	}
 	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one
 		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {
@@ -120,7 +120,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 // what the answer holds, and logs the panic, unless the log itself panics.
 func (s *Server) rescue(c *listener.Conn, p *panicError) {
 	defer func() { _ = recover() }()
-	s.metrics.panics.Inc()
+	s.metrics.Panics.Inc()
 	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
 	if !c.Sent() {
 		c.Join(false)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/proxytest"
 
 	"vitrine/cache/origin"
@@ -430,7 +431,7 @@ func TestAdminRefresh(t *testing.T) {
 
 func TestAdminViewsAndMetrics(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Metrics = proxy.NewMetrics()
+	o.Metrics = metrics.New()
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	s.Get("/api/html")
 	s.Get("/api/activities?limit=x")

@@ -22,6 +22,7 @@ import (
 	"vitrine/proxy/compare"
 	"vitrine/proxy/fields"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 )
@@ -32,7 +33,7 @@ type Server struct {
 	adopting sync.Mutex // guards the change to the next settings
 
 	options   Options // the initial options with defaults; Adopt changes only settings
-	metrics   *Metrics
+	metrics   *metrics.Metrics
 	log       *slog.Logger
 	lines     io.Writer // of the log; nil if it takes no lines
 	results   *result.Cache
@@ -91,7 +92,7 @@ func New(o Options) (*Server, error) {
 	o.Limits = o.Limits.withDefaults()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Metrics == nil {
-		o.Metrics = NewMetrics()
+		o.Metrics = metrics.New()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -110,9 +111,9 @@ func New(o Options) (*Server, error) {
 	s.forwarder, err = newForwarder(o.Upstream, s)
 	if err == nil && o.Shadow.URL != "" {
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
-		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.registry)
+		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.Registry())
 	}
-	o.Purge.Log, o.Purge.Metrics = o.Logger, s.metrics.registry
+	o.Purge.Log, o.Purge.Metrics = o.Logger, s.metrics.Registry()
 	if err == nil {
 		s.purger, err = purge.New(o.Purge)
 	}
@@ -138,7 +139,7 @@ func (s *Server) open(o Options) error {
 		return err
 	}
 	s.settings.Store(first)
-	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
+	s.metrics.Watch(o.Views, o.Store, s.results, s.options.Now)
 	s.app = s.newApp()
 	s.routes(first)
 	s.admin = s.newAdmin(o.Admin)

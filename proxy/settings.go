@@ -90,7 +90,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	set.auth, err = auth.New(o.Auth, auth.Shared{
 		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
 		Deadline:  func(c *fiber.Ctx) time.Time { return listener.Received(c.Context()).Add(o.Limits.Request) },
-		WrongKeys: s.metrics.wrongKeys, KeyUses: s.metrics.keyUses, Now: s.options.Now,
+		WrongKeys: s.metrics.WrongKeys, KeyUses: s.metrics.KeyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 )
 
@@ -31,7 +32,7 @@ type prepared struct {
 	body   bool   // the answer follows the header
 	tags   string // of the answer for caches in front; empty if there are none to purge
 	logged []byte // from appendRequest; nil if the request is not logged
-	series series
+	series metrics.Series
 }
 
 // shortcuts answers requests by prepared responses, under one generation of settings.
@@ -40,7 +41,7 @@ type shortcuts struct {
 	client  string // the request header with the client's address; empty if there is none
 	user    string // the request header with the session's user; empty if there is none
 	cookie  string // the cookie with a session; empty if sessions do not come in cookies
-	metrics *Metrics
+	metrics *metrics.Metrics
 	purger  *purge.Purger // nil if there are no caches to purge
 	log     io.Writer
 
@@ -91,7 +92,7 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 	if p.tags != "" {
 		reportSent(c, s.purger, begun, p.tags)
 	}
-	s.metrics.repeated.Inc()
+	s.metrics.Repeated.Inc()
 	out := append(key[:0], p.header...)
 	id := out[p.id : p.id+idDigits]
 	appendID(id[:0])
@@ -99,8 +100,8 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 		body = nil
 	}
 	took := time.Since(began)
-	p.series.seconds.Observe(took.Seconds())
-	p.series.bytes.Observe(float64(len(body)))
+	p.series.Seconds.Observe(took.Seconds())
+	p.series.Bytes.Observe(float64(len(body)))
 	if p.logged != nil {
 		addr := s.auth.AddrOf(c.RemoteAddr(), func(string) [][]byte { return [][]byte{forwarded} })
 		out = appendLine(out, began.Add(took), slog.LevelInfo, id, p.logged, took, addr)
@@ -131,7 +132,7 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	case len(req.Peek(fiber.HeaderAuthorization)) > 0, len(req.Peek(headerRequestID)) > 0:
 		return
 	}
-	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.seriesOf(c)}
+	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.SeriesOf(c)}
 	for _, line := range res.PeekAll(fiber.HeaderVary) {
 		for name := range strings.SplitSeq(string(line), ",") {
 			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); harmless(name) &&

@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/keptadmin"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
@@ -35,7 +36,7 @@ func newForwarder(o UpstreamOptions, s *Server) (*forwarder, error) {
 	if o.URL == "" {
 		return nil, nil
 	}
-	o.Metrics, o.InFlight = s.metrics.registry, s.results.InFlight()
+	o.Metrics, o.InFlight = s.metrics.Registry(), s.results.InFlight()
 	p, err := upstream.New(o.Options)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (p *forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error 
 // answerKept answers a request by the answer that is kept for its path and parameters. Nothing else of the request
 // reaches the other server: the answer is the same for all callers whom the rule's door admits.
 func (p *forwarder) answerKept(c *fiber.Ctx, k keptPath, door auth.Door) error {
-	c.Context().SetUserValue(keptRule{}, k.rule.Name)
+	metrics.ByRule(c, k.rule.Name)
 	set := p.server.settingsOf(c)
 	entry, err := set.auth.Enter(c, k.sent, door)
 	switch {

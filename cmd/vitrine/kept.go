@@ -34,7 +34,7 @@ func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Lo
 		Folder: keptFolder(cfg, store), Holder: holder, Alone: alone,
 		Fetch:   func(ctx context.Context, r kept.Request) (kept.Answer, error) { return p.server.Fetch(ctx, r) },
 		Changed: func(keys []string) { p.server.KeptChanged(keys) },
-		Log:     log, Metrics: p.metrics.Registerer(),
+		Log:     log, Metrics: p.metrics.Registry(),
 	})
 }
 

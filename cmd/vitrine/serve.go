@@ -33,6 +33,7 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/metrics"
 )
 
 func serveCommand() *cobra.Command {
@@ -142,7 +143,7 @@ type program struct {
 	views      *view.Set
 	runner     *materialize.Runner // nil with --no-materialize
 	unrecorded unrecordedRuns
-	metrics    *proxy.Metrics
+	metrics    *metrics.Metrics
 	journal    *cockpit.Journal // of log
 	citations  *citation.Client // nil if none is configured
 	keeper     *kept.Keeper     // of the other server's answers; nil if there is no such server
@@ -191,7 +192,7 @@ func checkSource(ctx context.Context, store origin.Views) error {
 // assemble creates the parts, and connects the runner to the views and the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 	log *slog.Logger) (p *program, err error) {
-	p = &program{metrics: proxy.NewMetrics(), journal: &cockpit.Journal{}, onSettled: func() {}}
+	p = &program{metrics: metrics.New(), journal: &cockpit.Journal{}, onSettled: func() {}}
 	p.changing = make(chan struct{}, 1)
 	log = slog.New(p.journal.Tee(log.Handler()))
 	p.log = log

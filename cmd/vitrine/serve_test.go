@@ -10,7 +10,7 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
+	"vitrine/proxy/metrics"
 )
 
 // stuck never ends by itself. It closes begun when it is there: a goroutine that has not run yet has no name.
@@ -44,7 +44,7 @@ func TestEndAnyway(t *testing.T) {
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	r, settled := runProgram(t), 0
-	p := &program{views: r.program.views, runner: r.program.runner, metrics: proxy.NewMetrics(),
+	p := &program{views: r.program.views, runner: r.program.runner, metrics: metrics.New(),
 		onSettled: func() { settled++ }}
 	finished := p.observer().Finished
 	views := p.views.Status()

@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Series are the histograms of a route's answers with one class of status.
+type Series struct {
+	Seconds prometheus.Observer // until the connection has the answer
+	Bytes   prometheus.Observer // of the body
+}
+
+// seriesKey identifies a series. Routes are few and fixed, and so are rules, which only a new configuration changes.
+type seriesKey struct {
+	path  string
+	rule  string // name of the rule by which the answer is kept, in place of the route
+	class int
+}
+
+// keptRule is the key under which a request has the name of the rule by which its answer is kept.
+type keptRule struct{}
+
+// ByRule has a request counted under the rule by which its answer is kept, in place of its route.
+func ByRule(c *fiber.Ctx, rule string) { c.Context().SetUserValue(keptRule{}, rule) }
+
+// SeriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A path
+// without a route gets the label "other".
+func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
+	// It is safe to keep the route's path, which is not in Fiber's buffers.
+	key := seriesKey{path: c.Route().Path, class: c.Response().StatusCode() / 100}
+	if rule, ok := c.Context().UserValue(keptRule{}).(string); ok {
+		key.path, key.rule = "", rule
+	}
+	m.mu.RLock()
+	found, ok := m.series[key]
+	m.mu.RUnlock()
+	if !ok {
+		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"),
+			"other"), strconv.Itoa(key.class)+"xx"
+		if key.rule != "" {
+			endpoint = "kept " + key.rule
+		}
+		found = Series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
+		m.mu.Lock()
+		m.series[key] = found
+		m.mu.Unlock()
+	}
+	return found
+}
