@@ -97,7 +97,7 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	set.response = set.response.Explaining(x)
 	inner, failed := evaluate(x.Trace.With(ctx), s, &set, req)
 	if failed != nil && (failed.status != http.StatusNotFound || item == "" || x.Trace.Selected == nil) {
-		if failed.status == http.StatusNotFound && s.forwarder != nil && set.doors.falls(string(inner.Path())) {
+		if failed.status == http.StatusNotFound && s.forwarder != nil && set.upstream.Falls(string(inner.Path())) {
 			failed.msg = "This path is forwarded to the other server: no rule in upstream.keep is for it, so its " +
 				"answers are kept only as far as that server allows."
 		}
@@ -139,26 +139,21 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 // neither the other server nor the store. For a request that its door does not admit it also has the error: every
 // call of a portal has a key, but the operator asks about the answer.
 func explainKept(s *Server, set *settings, req *fasthttp.Request) (e *Explanation, failed *problem) {
-	p := s.forwarder
-	if p == nil || p.options.Keeper == nil {
+	if s.forwarder == nil || s.options.Upstream.Keeper == nil {
 		return nil, nil
 	}
 	_, failed = evaluateIn(s, set, req, func(app *fiber.App) {
 		app.Use(func(c *fiber.Ctx) error {
-			path, door, err := set.doors.of(c.Path())
-			k := findKept(p.options.Keeper, path)
-			if err != nil || k.rule == nil {
-				return nil // this server's own, or forwarded
+			k, refused := s.forwarder.Kept(c)
+			if k == nil {
+				return nil
 			}
-			door = set.doors.ofRule(k, door)
-			entry, refused := set.auth.Enter(c, path, door)
-			key, ignored := keyOf(c, k, entry)
 			e = &Explanation{
-				Status: fiber.StatusOK, Ignored: ignored,
+				Status: fiber.StatusOK, Ignored: k.Ignored,
 				URL:      string(set.auth.AppendURL(nil, c.Path(), c.Context().URI().QueryString())),
-				Upstream: keptadmin.Explain(p.options.Keeper, k.rule, key, set.response.KeptCodings),
+				Upstream: keptadmin.Explain(s.options.Upstream.Keeper, k.Rule, k.Key, set.response.KeptCodings),
 			}
-			e.Upstream.Callers = keptadmin.Callers(door, entry)
+			e.Upstream.Callers = keptadmin.Callers(k.Door, k.Entry)
 			if refused != nil {
 				reason, _ := problemAt(s, c.Path(), refused)
 				e.Error = reason.msg

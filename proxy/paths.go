@@ -8,6 +8,7 @@ import (
 
 	"vitrine/proxy/api"
 	"vitrine/proxy/lists/params"
+	"vitrine/rules/urlpath"
 )
 
 // The paths of routes, except those of resources, which package api has. Handlers of fixedPaths come before the
@@ -20,6 +21,9 @@ var (
 		"/sitemap.xml"}
 	otherListPaths = []string{"/docs/embedding", "/robots.txt"}
 )
+
+// ownRoutes are all routes of this server.
+var ownRoutes = urlpath.NewRoutes(Paths())
 
 // Paths returns the paths of a server's routes. The names of their parameters have a colon before them.
 func Paths() []string { return slices.Concat(fixedPaths, movablePaths()) }

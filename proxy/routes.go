@@ -37,7 +37,12 @@ func (s *Server) routes(first *settings) {
 	s.app.Get("/readyz", s.readyz)
 	s.describe()
 	if s.forwarder != nil {
-		s.app.Use(s.forwarder.first)
+		s.app.Use(func(c *fiber.Ctx) error {
+			if isShadowed(c) { // the Shadow compares the answers of this server
+				return c.Next()
+			}
+			return s.forwarder.Moved(c)
+		})
 	}
 	s.resources(s.app, first)
 	for _, r := range s.app.GetRoutes(true) {
@@ -46,7 +51,7 @@ func (s *Server) routes(first *settings) {
 		}
 	}
 	if s.forwarder != nil {
-		s.app.Use(s.forwarder.last) // the last, for what has no route
+		s.app.Use(s.forwarder.Unrouted) // the last, for what has no route
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 )
 
 // Server is the front end: the public app and the operator's.
@@ -39,12 +40,12 @@ type Server struct {
 	results   *result.Cache
 	planner   response.Planner
 	popular   response.Popular
-	shadow    *compare.Shadow // nil if answers are not compared
-	shadowed  sync.WaitGroup  // connections of shadow
-	guesses   *auth.Guesses   // limits wrong keys; nil if there is no limit
-	strangers *auth.Limiter   // limits requests for unknown users of the citation index
-	forwarder *forwarder      // nil if there is no upstream server
-	purger    *purge.Purger   // nil if there are no targets to purge
+	shadow    *compare.Shadow     // nil if answers are not compared
+	shadowed  sync.WaitGroup      // connections of shadow
+	guesses   *auth.Guesses       // limits wrong keys; nil if there is no limit
+	strangers *auth.Limiter       // limits requests for unknown users of the citation index
+	forwarder *upstream.Forwarder // nil if there is no upstream server
+	purger    *purge.Purger       // nil if there are no targets to purge
 	cockpit   *cockpit.Cockpit
 	fields    *fields.Checker
 	counted   atomic.Bool // the column for counting authors was made
@@ -108,7 +109,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.fields = &fields.Checker{Views: o.Views, Begin: s.results.Begin, Log: s.log}
-	s.forwarder, err = newForwarder(o.Upstream, s)
+	s.forwarder, err = s.newForwarder(o.Upstream)
 	if err == nil && o.Shadow.URL != "" {
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.Registry())
@@ -121,7 +122,7 @@ func New(o Options) (*Server, error) {
 		err = s.open(o)
 	}
 	if err == nil {
-		err = adoptRules(o.Upstream, s.results)
+		err = upstream.Adopt(o.Upstream.Keeper, o.Upstream.Keep, s.results.InFlight())
 	}
 	if err != nil {
 		s.Close()
@@ -168,8 +169,8 @@ func (s *Server) newApp() *fiber.App {
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
-		BodyLimit:             s.options.Upstream.bodyLimit(),
-		RequestMethods:        s.options.Upstream.methods(),
+		BodyLimit:             s.options.Upstream.BodyLimit(),
+		RequestMethods:        s.options.Upstream.RequestMethods(),
 		ErrorHandler:          s.fail,
 
 		// so that X-Forwarded-Host is ignored; auth.ClientOptions says how to find clients' addresses

@@ -23,6 +23,7 @@ import (
 	"vitrine/proxy/openapi"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
 )
 
 // settings are one generation of the options that may change while the server runs: who may send requests, the
@@ -35,14 +36,12 @@ type settings struct {
 	users      api.Users
 	lists      *lists.Lists
 	routes     map[string]api.Handler // handlers by path
-	doors      doors
+	upstream   *upstream.Policy
 	response   *response.Responder
 	cors       fiber.Handler // nil if scripts of other sites may not read answers
-	ownCORS    bool          // cors is that of CORSOptions
 	rate       *auth.Limiter // limits the requests of one client; nil means no limit
 	perSecond  int           // the limit of rate
 	limit      fiber.Handler // of rate; nil means no limit
-	vary       []string      // the request headers that identify callers
 	shortcuts  *shortcuts
 	fields     []fields.Use
 	described  func() *openapi.Description // made at the first request, because few servers need it
@@ -66,7 +65,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
-	set.ownCORS = set.cors != nil
+	ownCORS := set.cors != nil
 	vary := o.Auth.Vary()
 	// If all callers are alike, a page of another site learns no more than any caller.
 	if set.cors == nil && len(vary) == 0 {
@@ -105,11 +104,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
-	set.vary = vary
 	set.limit = set.auth.Limit(set.rate)
-	set.routes, set.doors = set.env.Routes(), doors{
-		o.Upstream.Routes, s.options.Upstream.Paths, set.auth, o.Upstream.Keep, s.options.Upstream.Keeper,
-	}
+	set.routes = set.env.Routes()
 	var tags func(response.Plan) []response.Header
 	if s.purger != nil {
 		tags = purge.Headers
@@ -121,6 +117,13 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.Request, Backtracking: s.options.Limits.Backtracking,
 		Tags: tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
 	})
+	set.upstream = &upstream.Policy{
+		Doors: upstream.Doors{
+			Own: ownRoutes, Routes: o.Upstream.Routes, Paths: s.options.Upstream.Paths,
+			Auth: set.auth, Keep: o.Upstream.Keep, Keeper: s.options.Upstream.Keeper,
+		},
+		Response: set.response, Vary: vary, OwnCORS: ownCORS,
+	}
 	return set, nil
 }
 
@@ -158,8 +161,7 @@ func (s *Server) Adopt(o Options) error {
 	o.Limits = o.Limits.withDefaults()
 	next, err := s.newSettings(o, s.settings.Load())
 	if err == nil {
-		o.Upstream.Keeper = s.options.Upstream.Keeper
-		err = adoptRules(o.Upstream, s.results)
+		err = upstream.Adopt(s.options.Upstream.Keeper, o.Upstream.Keep, s.results.InFlight())
 	}
 	if err != nil {
 		return err

@@ -35,6 +35,27 @@ type Options struct {
 	InFlight *result.InFlight
 }
 
+// BodyLimit returns the longest body of a request, in bytes. Only forwarded requests have bodies.
+func (o Options) BodyLimit() int {
+	if o.URL != "" && len(o.Methods) > 0 {
+		return 1 << 20
+	}
+	return 16 << 10
+}
+
+// RequestMethods returns the methods that the server accepts, or nil for Fiber's own, which Fiber looks up faster.
+func (o Options) RequestMethods() (all []string) {
+	for _, method := range o.Methods {
+		if !slices.Contains(fiber.DefaultMethods, method) {
+			all = append(all, method)
+		}
+	}
+	if len(all) > 0 {
+		all = append(slices.Clone(fiber.DefaultMethods), all...)
+	}
+	return all
+}
+
 // Proxy forwards requests. It is safe for concurrent use.
 type Proxy struct {
 	options Options

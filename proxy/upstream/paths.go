@@ -1,4 +1,4 @@
-package proxy
+package upstream
 
 import (
 	"cmp"
@@ -11,23 +11,21 @@ import (
 	"vitrine/rules/urlpath"
 )
 
-// ownRoutes are all routes of this server.
-var ownRoutes = urlpath.NewRoutes(Paths())
-
-// doors decide which callers may ask for what the upstream server answers.
-type doors struct {
-	routes   []string // UpstreamOptions.Routes
-	prefixes []string // UpstreamOptions.Paths
-	auth     *auth.Authenticator
-	keep     []kept.Rule  // UpstreamOptions.Keep
-	keeper   *kept.Keeper // UpstreamOptions.Keeper
+// Doors say which paths the other server answers, and which callers may ask for them.
+type Doors struct {
+	Own    *urlpath.Routes // all routes of this server
+	Routes []string        // those that moved: the other server answers them, and what is below them
+	Paths  []string        // below these it answers what this server has no route for
+	Auth   *auth.Authenticator
+	Keep   []kept.Rule  // the rules by which its answers are kept; Rule.Auth is an auth.Door
+	Keeper *kept.Keeper // nil if there are no rules
 }
 
 // moved reports whether a path as it was sent is that of a moved route, or below it.
-func (d doors) moved(path string) bool { return below(path, d.routes) != "" }
+func (d Doors) moved(path string) bool { return below(path, d.Routes) != "" }
 
-// falls reports whether the upstream server answers a path as it was sent if there is no route for it.
-func (d doors) falls(path string) bool { return below(path, d.prefixes) != "" }
+// Falls reports whether the upstream server answers a path as it was sent if there is no route for it.
+func (d Doors) Falls(path string) bool { return below(path, d.Paths) != "" }
 
 // below returns the first of some prefixes that is a path as it was sent, or above it, or "". One that ends with a
 // slash is not a path itself.
@@ -45,29 +43,29 @@ func below(path string, prefixes []string) string {
 // that decides this. It fails for a path that any common server may read as one that the upstream server does not
 // answer: outside of the prefixes, or a route of this server (docs/decisions.md: Spellings). A moved route has one
 // spelling, too, since its door would not hold for others.
-func (d doors) of(sent string) (urlpath.Path, auth.Door, error) {
+func (d Doors) of(sent string) (urlpath.Path, auth.Door, error) {
 	path, err := urlpath.Parse(sent)
 	if err != nil {
 		return path, "", &rules.Error{Kind: rules.ErrWrongCall, Reason: err.Error()}
 	}
-	if route := below(sent, d.routes); route != "" {
+	if route := below(sent, d.Routes); route != "" {
 		if !path.Below(route) {
 			return path, "", errReadings
 		}
 		return path, auth.DoorOf(sent), nil
 	}
-	if route := path.Spells(ownRoutes); route != "" {
+	if route := path.Spells(d.Own); route != "" {
 		return path, "", misspelt(route)
 	}
-	for _, route := range d.routes {
+	for _, route := range d.Routes {
 		if path.Near(route) {
 			return path, "", misspelt(route)
 		}
 	}
-	if !path.Below(d.prefixes...) {
+	if !path.Below(d.Paths...) {
 		return path, "", errReadings
 	}
-	door, endpoint := d.auth.DoorByKeys(path)
+	door, endpoint := d.Auth.DoorByKeys(path)
 	if endpoint != "" && !path.Below(endpoint) {
 		return path, "", misspelt(endpoint)
 	}
@@ -76,7 +74,7 @@ func (d doors) of(sent string) (urlpath.Path, auth.Door, error) {
 
 // ofRule says who may ask for a path whose answers are kept by a rule; door is the path's without it. A key that has
 // an endpoint at a path of the other server closes it, whatever the rule says.
-func (d doors) ofRule(k keptPath, door auth.Door) auth.Door {
+func (d Doors) ofRule(k keptPath, door auth.Door) auth.Door {
 	switch rule := auth.Door(k.rule.Auth); {
 	case rule == "":
 		return cmp.Or(door, auth.DoorOf(k.plain))
@@ -90,17 +88,17 @@ func (d doors) ofRule(k keptPath, door auth.Door) auth.Door {
 // besideRule says who may ask for what is not kept at a path with a rule: for other methods, and for spellings that
 // only some servers read as the path. door is the path's without the rule. A rule that closes its paths does so here,
 // too: otherwise such requests would get from the other server what the rule refuses.
-func (d doors) besideRule(path urlpath.Path, door auth.Door) auth.Door {
-	if door != auth.Elsewhere || d.keeper == nil {
+func (d Doors) besideRule(path urlpath.Path, door auth.Door) auth.Door {
+	if door != auth.Elsewhere || d.Keeper == nil {
 		return door
 	}
-	for _, rule := range d.keep {
-		if by := auth.Door(rule.Auth); d.auth.Closed(by) && slices.ContainsFunc(rule.Paths, path.Near) {
+	for _, rule := range d.Keep {
+		if by := auth.Door(rule.Auth); d.Auth.Closed(by) && slices.ContainsFunc(rule.Paths, path.Near) {
 			return by
 		}
 	}
 	path.Any(func(reading string) bool {
-		if rule := d.keeper.Match(reading); rule != nil && d.auth.Closed(auth.Door(rule.Auth)) {
+		if rule := d.Keeper.Match(reading); rule != nil && d.Auth.Closed(auth.Door(rule.Auth)) {
 			door = auth.Door(rule.Auth)
 		}
 		return door != auth.Elsewhere
