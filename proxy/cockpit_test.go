@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/proxy/health"
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/proxytest"
 
-	"vitrine/proxy"
 	"vitrine/proxy/cockpit"
 )
 
@@ -56,7 +56,7 @@ type liveEvent struct {
 	State struct {
 		Ready   bool
 		Actions []string
-		Views   []proxy.ViewStatus
+		Views   []health.ViewStatus
 	}
 	Metrics map[string]struct {
 		Series []struct {

@@ -202,12 +202,12 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	if moved := (*lists.Moved)(nil); errors.As(err, &moved) {
 		c.Set(fiber.HeaderLocation, moved.At(string(c.Context().QueryArgs().QueryString())))
-		return sendUnkept(c.Status(p.status), nil)
+		return response.SendUnkept(c.Status(p.status), nil)
 	}
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil ||
+	if err := response.SendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil ||
 		!readsPage(c, path) {
 		return err
 	}

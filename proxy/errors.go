@@ -13,7 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/admin"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/cockpit"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
@@ -27,7 +29,7 @@ const (
 	permissionDenied = "PermissionDenied"
 	dataNotFound     = "DataNotFound"
 	serverError      = "Internal server error"
-	unavailable      = "Service unavailable"
+	unavailable      = response.Unavailable
 	notLeading       = "NotLeading" // only on the operator's listener
 )
 
@@ -44,13 +46,12 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.msg }
 
-func refuse(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
-
 // classify is the only table from errors to responses. Clients see the text of a problem or *rules.Error alone.
 func classify(err error) problem {
 	var own problem
 	var fromFiber *fiber.Error
 	var moved *lists.Moved
+	var elsewhere *admin.NotLeadingError
 	reason := func(otherwise string) string {
 		if said := (*rules.Error)(nil); errors.As(err, &said) {
 			return said.Error()
@@ -62,6 +63,10 @@ func classify(err error) problem {
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &elsewhere):
+		return problem{http.StatusConflict, notLeading, elsewhere.Error()}
+	case errors.Is(err, cockpit.ErrBusy):
+		return problem{http.StatusServiceUnavailable, unavailable, "Too many pages watch this server, or it ends."}
 	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
 	case errors.Is(err, auth.ErrLimit):

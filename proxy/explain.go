@@ -113,7 +113,7 @@ func (s *Server) Explain(ctx context.Context, q Question) (e Explanation, err er
 	if _, resident := x.Trace.Snapshot.Resident(); resident {
 		e.Mode = view.Memory
 	}
-	if store := s.storeStatus(); store != nil {
+	if store := s.health.StoreStatus(); store != nil {
 		e.Store = store.Name
 	}
 	if failed != nil {
@@ -282,7 +282,7 @@ func explain(s *Server, c *fiber.Ctx) error {
 	if body := c.Body(); len(body) > 0 {
 		q.URL = string(body)
 	}
-	if err := complete(p); err != nil {
+	if err := p.Complete(); err != nil {
 		return err
 	}
 	e, err := s.Explain(c.UserContext(), q)

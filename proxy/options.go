@@ -2,9 +2,6 @@ package proxy
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
@@ -12,9 +9,9 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/admin"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
-	"vitrine/proxy/cockpit"
 	"vitrine/proxy/fields"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/metrics"
@@ -47,7 +44,7 @@ type Options struct {
 	Fresh       response.Freshness
 	CORS        CORSOptions
 	Shadow      ShadowOptions
-	Admin       AdminOptions
+	Admin       admin.Options
 	Now         func() time.Time // if nil, time.Now
 
 	// Logger is the log; nil means none. A handler that is an io.Writer takes lines like those of a slog.TextHandler.
@@ -98,111 +95,6 @@ type CORSOptions struct {
 	// Origins lists them; "*" means all. If empty, there are none.
 	Origins     []string
 	Credentials bool // such requests may have cookies; not with "*"
-}
-
-// AdminOptions configures the operator's app.
-type AdminOptions struct {
-	// Token is the bearer token that requests need. If empty, they need none.
-	Token string
-	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter only without a
-	// Token.
-	Hosts []string
-	// Refresh runs jobs. It is nil if this process runs none.
-	Refresh func(context.Context, Refresh) (RefreshResult, error)
-	// Check examines the store and returns what it finds, for JSON. It is nil if the store cannot be examined.
-	Check func(context.Context) (any, error)
-	// Reload reads the configuration again. Invalid settings are rules.ErrWrongCall. If nil, it cannot be read again.
-	Reload func(context.Context) (Reloaded, error)
-	// Config writes the configuration in force, without secrets. If nil, it is not shown.
-	Config func(io.Writer) error
-	// Leader returns the name of the instance that runs jobs, or "". If nil, it is not shown.
-	Leader func(context.Context) (string, error)
-	// Journal has the last warnings of the log, which the cockpit shows. If nil, it shows none.
-	Journal *cockpit.Journal
-	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
-	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
-}
-
-// Reloaded names the settings that a reload found changed.
-type Reloaded struct {
-	Adopted []string `json:"adopted"` // they count from now on
-	Refused []string `json:"refused"` // they keep their values until a restart
-	// they protect, and keep their values because the configuration no longer names them
-	Kept []string `json:"kept"`
-}
-
-// ListsChange is a change of the lists to compare. Empty fields change nothing.
-type ListsChange struct {
-	Public       string // lists.public
-	List, Filter string // the filter of a named list
-	File         []byte // content of a configuration file, whose lists count
-	FileName     string // its name in mistakes
-}
-
-// ListsDiff is the response to a ListsChange.
-type ListsDiff struct {
-	Status int                `json:"status"`
-	Count  int                `json:"count"`
-	Data   []lists.Difference `json:"data"`
-	Store  string             `json:"store,omitempty"`
-}
-
-// Refresh is a request for a refresh.
-type Refresh struct {
-	View  string // if empty, all
-	Full  bool   // render every record again
-	Force bool   // publish even if many rows would disappear
-	Wait  bool   // respond when the jobs have run and this instance shows what they published
-}
-
-// RefreshResult is the result of a Refresh.
-type RefreshResult struct {
-	Done  bool     `json:"done"`           // false if the jobs, or the refresh of held views, are still running
-	Views []string `json:"views"`          // the refreshed views
-	Runs  []JobRun `json:"runs,omitempty"` // results of the jobs that have run
-	Msg   string   `json:"msg,omitempty"`  // says what the refresh does not do
-}
-
-// JobRun is the result of one run of a view's job.
-type JobRun struct {
-	View       string  `json:"view"`
-	Result     string  `json:"result"` // published, unchanged, held, error or stopped
-	OK         bool    `json:"ok"`     // the result is published or unchanged
-	Error      string  `json:"error,omitempty"`
-	Generation uint64  `json:"generation"`
-	Rows       int     `json:"rows"`
-	Scanned    int     `json:"scanned"`
-	Changed    int     `json:"changed"`
-	Removed    int     `json:"removed"`
-	Skipped    int     `json:"skipped"`
-	Missing    int     `json:"missing,omitempty"` // rows that the store had lost
-	Seconds    float64 `json:"seconds"`
-	// why this instance does not show the generation, though the run is OK
-	NotShown string `json:"not_shown,omitempty"`
-}
-
-// Failed reports whether the run published nothing that it should have, or this instance does not show its rows.
-func (r JobRun) Failed() bool { return !r.OK || r.NotShown != "" }
-
-// NotLeadingError is returned by AdminOptions.Refresh if another instance runs the jobs, or none does.
-type NotLeadingError struct {
-	Holder  string // name of the instance that holds the lease; empty if there is none
-	Self    bool   // this instance holds the lease, but does not run the jobs at the moment
-	Ran, Of int    // jobs that had run, and all jobs, when this instance stopped running them; 0 if it did nothing
-}
-
-func (e *NotLeadingError) Error() string {
-	switch {
-	case e.Ran > 0:
-		return fmt.Sprintf("This instance stopped running the jobs after %d of %d; see its log, and ask again.",
-			e.Ran, e.Of)
-	case e.Self:
-		return "This instance holds the lease but does not run the jobs yet, or any more: " +
-			"ask again in a moment; nothing was done."
-	case e.Holder == "":
-		return "No instance runs the jobs at the moment; nothing was done."
-	}
-	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."
 }
 
 func (l Limits) withDefaults() Limits {

@@ -33,8 +33,8 @@ import (
 // Allow for other methods; fail turns both into envelopes. The paths of resources are the same in all settings.
 func (s *Server) routes(first *settings) {
 	s.app.Use(s.edge, func(c *fiber.Ctx) error { return count(s, c) })
-	s.app.Get("/healthz", s.healthz)
-	s.app.Get("/readyz", s.readyz)
+	s.app.Get("/healthz", s.health.Healthz)
+	s.app.Get("/readyz", s.health.Readyz)
 	s.describe()
 	if s.forwarder != nil {
 		s.app.Use(func(c *fiber.Ctx) error {

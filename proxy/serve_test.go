@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/admin"
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/proxytest"
 
@@ -344,23 +345,23 @@ func TestAdminUnknownMethod(t *testing.T) {
 }
 
 func TestAdminRefresh(t *testing.T) {
-	type asked = proxy.Refresh
+	type asked = admin.Refresh
 	var last asked
 	o := proxytest.Options(t)
-	o.Admin.Refresh = func(_ context.Context, q proxy.Refresh) (proxy.RefreshResult, error) {
+	o.Admin.Refresh = func(_ context.Context, q admin.Refresh) (admin.RefreshResult, error) {
 		last = q
 		switch q.View {
 		case "unheard":
-			return proxy.RefreshResult{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
+			return admin.RefreshResult{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 		case "broken":
-			return proxy.RefreshResult{}, errors.New("disk is on fire")
+			return admin.RefreshResult{}, errors.New("disk is on fire")
 		case "elsewhere":
-			return proxy.RefreshResult{}, &proxy.NotLeadingError{Holder: "otherhost/17"}
+			return admin.RefreshResult{}, &admin.NotLeadingError{Holder: "otherhost/17"}
 		}
 		if q.Wait {
-			return proxy.RefreshResult{Done: true, Runs: []proxy.JobRun{{OK: true}, {OK: !q.Force}}}, nil
+			return admin.RefreshResult{Done: true, Runs: []admin.JobRun{{OK: true}, {OK: !q.Force}}}, nil
 		}
-		return proxy.RefreshResult{Done: q.Full, Views: []string{"activities"}}, nil
+		return admin.RefreshResult{Done: q.Full, Views: []string{"activities"}}, nil
 	}
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	tests := []struct {
@@ -403,19 +404,19 @@ func TestAdminRefresh(t *testing.T) {
 		})
 	}
 	for _, tt := range []struct {
-		err  proxy.NotLeadingError
+		err  admin.NotLeadingError
 		want string
 	}{
-		{proxy.NotLeadingError{Holder: "other/17"},
+		{admin.NotLeadingError{Holder: "other/17"},
 			"The jobs are run by other/17: ask that instance; nothing was done here."},
-		{proxy.NotLeadingError{}, "No instance runs the jobs at the moment; nothing was done."},
-		{proxy.NotLeadingError{Holder: "me/1", Self: true},
+		{admin.NotLeadingError{}, "No instance runs the jobs at the moment; nothing was done."},
+		{admin.NotLeadingError{Holder: "me/1", Self: true},
 			"This instance holds the lease but does not run the jobs yet, or any more"},
-		{proxy.NotLeadingError{Holder: "me/1", Self: true, Ran: 2, Of: 9},
+		{admin.NotLeadingError{Holder: "me/1", Self: true, Ran: 2, Of: 9},
 			"This instance stopped running the jobs after 2 of 9"},
 	} {
-		o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.RefreshResult, error) {
-			return proxy.RefreshResult{}, &tt.err
+		o.Admin.Refresh = func(context.Context, admin.Refresh) (admin.RefreshResult, error) {
+			return admin.RefreshResult{}, &tt.err
 		}
 		res := proxytest.Open(t, proxytest.Institute(t), o).Admin(http.MethodPost, "/admin/refresh")
 		if text := string(res.Body); res.StatusCode != 409 || !strings.Contains(text, tt.want) ||

@@ -16,11 +16,13 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/cache/result"
+	"vitrine/proxy/admin"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/fields"
+	"vitrine/proxy/health"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
@@ -46,6 +48,7 @@ type Server struct {
 	strangers *auth.Limiter       // limits requests for unknown users of the citation index
 	forwarder *upstream.Forwarder // nil if there is no upstream server
 	purger    *purge.Purger       // nil if there are no targets to purge
+	health    *health.Checker
 	cockpit   *cockpit.Cockpit
 	fields    *fields.Checker
 	counted   atomic.Bool // the column for counting authors was made
@@ -103,6 +106,7 @@ func New(o Options) (*Server, error) {
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
 		strangers: api.Strangers(),
 	}
+	s.health = &health.Checker{Views: o.Views, Store: o.Store, Optional: o.Optional, Draining: s.draining.Load}
 	s.lines, _ = s.log.Handler().(io.Writer)
 	var err error
 	if s.results, err = result.New(o.Cache); err != nil {
@@ -158,6 +162,30 @@ func (s *Server) App() *fiber.App { return s.app }
 
 // AdminApp returns the operator's app, for requests without a network.
 func (s *Server) AdminApp() *fiber.App { return s.admin }
+
+// newAdmin returns the operator's app.
+func (s *Server) newAdmin(o admin.Options) *fiber.App {
+	app := s.newApp()
+	app.Use(func(c *fiber.Ctx) error {
+		s.setHeaders(c)
+		err := checkHead(c)
+		if err == nil {
+			err = guarded(c, nil)
+		}
+		return s.fail(c, err)
+	})
+	guesses := auth.NewGuesses(s.options.Limits.KeyFailures) // of tokens, apart from those of keys
+	s.cockpit = admin.Install(app, o, admin.Subject{
+		Health: s.health, Metrics: s.metrics, Fields: s.fields, Keeper: s.options.Upstream.Keeper,
+		KeptChanged: s.KeptChanged, Purger: s.purger, Shadow: s.shadow, Now: s.options.Now,
+		WrongToken: func(c *fiber.Ctx) error { return s.settingsOf(c).auth.CountWrongKey(guesses, c) },
+		Begin:      s.results.Begin,
+		Timeout:    func() time.Duration { return s.settings.Load().response.Timeout },
+		Explain:    func(c *fiber.Ctx) error { return explain(s, c) },
+		Query:      func(c *fiber.Ctx) error { return queryRows(s, c) },
+	})
+	return app
+}
 
 // newApp returns an app with the server's limits. It turns every error into an envelope.
 func (s *Server) newApp() *fiber.App {

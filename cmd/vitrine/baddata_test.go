@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/health"
 	"vitrine/rules/raw"
 )
 
@@ -185,15 +185,15 @@ func (r *running) sane(call string) string {
 }
 
 // checked checks what the operator sees once every job has run.
-func (r *running) checked() (all map[string]proxy.ViewStatus) {
+func (r *running) checked() (all map[string]health.ViewStatus) {
 	r.t.Helper()
 	await(r.t, "all jobs have ended", func() string {
 		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
-		var answer struct{ Data []proxy.ViewStatus }
+		var answer struct{ Data []health.ViewStatus }
 		if err := json.Unmarshal([]byte(body), &answer); err != nil {
 			r.t.Fatal(err)
 		}
-		all = map[string]proxy.ViewStatus{}
+		all = map[string]health.ViewStatus{}
 		for _, v := range answer.Data {
 			if all[v.View] = v; v.Job.Status == "" {
 				return body

@@ -18,7 +18,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/health"
 )
 
 // running is the whole program in this process, so that a test can change its source records while
@@ -144,7 +144,7 @@ func (r *running) refreshed(generation int) {
 	await(r.t, fmt.Sprintf("generation %d is served", generation), func() string {
 		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
 		var views struct {
-			Data []proxy.ViewStatus
+			Data []health.ViewStatus
 		}
 		if err := json.Unmarshal([]byte(body), &views); err != nil {
 			r.t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 )
 
 // refusingStore is a store whose metas can refuse the lease that is held, as one does whose metas are newer.
@@ -147,7 +147,7 @@ func TestLeaderOfAnEmbeddedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if _, err := r.program.refresh(t.Context(), proxy.Refresh{}); err == nil ||
+	if _, err := r.program.refresh(t.Context(), admin.Refresh{}); err == nil ||
 		!strings.HasPrefix(err.Error(), "No instance runs the jobs") {
 		t.Errorf("refresh: %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -121,7 +121,7 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 
 // reload reads the configuration and the files that it names again, and adopts what needs no restart. If anything in
 // them is invalid, or the database cannot be read, nothing changes.
-func (p *program) reload(ctx context.Context) (done proxy.Reloaded, err error) {
+func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 	end, err := p.change(ctx)
 	if err != nil {
 		return done, err

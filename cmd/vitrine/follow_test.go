@@ -12,7 +12,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 )
 
 // stuckStore is a store that does not answer before the context ends.
@@ -53,7 +53,7 @@ func TestSettingsWhileStoreHangs(t *testing.T) {
 	if err := p.writeConfig(&shown); err != nil || !bytes.Contains(shown.Bytes(), []byte("preset: osiris")) {
 		t.Errorf("%v, %s", err, &shown)
 	}
-	if _, err := p.listsDiff(t.Context(), proxy.ListsChange{}); err == nil {
+	if _, err := p.listsDiff(t.Context(), admin.ListsChange{}); err == nil {
 		t.Error("lists that are disabled were compared")
 	}
 	gone := errors.New("the operator has gone")

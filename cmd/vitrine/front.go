@@ -20,6 +20,7 @@ import (
 	"vitrine/configs/regular"
 	"vitrine/materialize"
 	"vitrine/proxy"
+	"vitrine/proxy/admin"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	proxylists "vitrine/proxy/lists"
@@ -88,7 +89,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
-		Admin: proxy.AdminOptions{
+		Admin: admin.Options{
 			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload,
 			Config:    p.writeConfig,
 			ListsDiff: p.listsDiff, Check: p.examine, Journal: p.journal, Leader: p.leader,
@@ -240,8 +241,8 @@ const refreshPatience = 5 * time.Minute
 
 // refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader
 // would not do the refresh; but if forced, it shows the views that it holds back.
-func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshResult, error) {
-	res := proxy.RefreshResult{}
+func (p *program) refresh(ctx context.Context, q admin.Refresh) (admin.RefreshResult, error) {
+	res := admin.RefreshResult{}
 	for _, st := range p.views.Status() {
 		if q.View == "" || st.View == q.View {
 			res.Views = append(res.Views, st.View)
@@ -261,7 +262,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 	case errors.Is(err, context.DeadlineExceeded):
 		return res, nil // the refresh goes on in the background
 	case errors.Is(err, materialize.ErrStandby) && len(res.Runs) > 0:
-		return res, &proxy.NotLeadingError{Ran: len(res.Runs), Of: len(res.Views)}
+		return res, &admin.NotLeadingError{Ran: len(res.Runs), Of: len(res.Views)}
 	case errors.Is(err, materialize.ErrStandby):
 		if q.Force && p.views.Force(res.Views...) {
 			res.Msg =
@@ -273,7 +274,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.RefreshRe
 		if err != nil {
 			return res, err
 		}
-		return res, &proxy.NotLeadingError{Holder: holder, Self: p.runner != nil && holder == p.runner.Holder()}
+		return res, &admin.NotLeadingError{Holder: holder, Self: p.runner != nil && holder == p.runner.Holder()}
 	}
 	return res, err
 }
@@ -291,7 +292,7 @@ func (p *program) leader(ctx context.Context) (string, error) {
 
 // showAll waits until this instance shows what the store has of the views of a result, and reports whether it does.
 // If not, the result says why.
-func (p *program) showAll(ctx context.Context, res *proxy.RefreshResult) bool {
+func (p *program) showAll(ctx context.Context, res *admin.RefreshResult) bool {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
 	for _, name := range res.Views {
@@ -304,12 +305,12 @@ func (p *program) showAll(ctx context.Context, res *proxy.RefreshResult) bool {
 }
 
 // runJobs runs jobs for a request, and waits until this instance shows what they have published.
-func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
+func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []admin.JobRun, err error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
 	outcomes, err := p.runner.Refresh(ctx, r)
 	for _, o := range outcomes {
-		run := proxy.JobRun{
+		run := admin.JobRun{
 			View: o.View, Result: string(o.Result),
 			OK:         o.Result == materialize.Published || o.Result == materialize.Unchanged,
 			Generation: o.Meta.Generation, Rows: o.Meta.Rows, Scanned: o.Scanned, Changed: o.Changed,

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/health"
 	"vitrine/rules/osiris"
 )
 
@@ -71,9 +71,9 @@ func TestHeldSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	views := make([]proxy.ViewStatus, len(metas))
+	views := make([]health.ViewStatus, len(metas))
 	for i, m := range metas {
-		views[i] = proxy.StatusOf(m)
+		views[i] = health.StatusOf(m)
 	}
 	var out bytes.Buffer
 	if err := output.ExecuteTemplate(&out, "status of views", views); err != nil {

@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
@@ -118,22 +118,22 @@ func TestListsDiff(t *testing.T) {
 	const keep = "lists: {named: {papers: {select: 'type=publication'}}}\n"
 	for _, tt := range []struct {
 		name   string
-		change proxy.ListsChange
+		change admin.ListsChange
 		want   string
 	}{
-		{"nothing", proxy.ListsChange{File: []byte(keep)}, "activities 2 2, papers 1 1"},
-		{"types of activities", proxy.ListsChange{File: []byte(keep + "access: {types: {poster: [admin]}}")},
+		{"nothing", admin.ListsChange{File: []byte(keep)}, "activities 2 2, papers 1 1"},
+		{"types of activities", admin.ListsChange{File: []byte(keep + "access: {types: {poster: [admin]}}")},
 			"activities 2 1 hidden by type: 1, papers 1 1"},
-		{"a selection", proxy.ListsChange{File: []byte("lists: {named: {papers: {select: 'type=poster'}}}")},
+		{"a selection", admin.ListsChange{File: []byte("lists: {named: {papers: {select: 'type=poster'}}}")},
 			"activities 2 2, papers 1 1 hidden by type: 1 shown by type: 1"},
-		{"no lists", proxy.ListsChange{File: []byte("lists: {enabled: false}")},
+		{"no lists", admin.ListsChange{File: []byte("lists: {enabled: false}")},
 			"activities 2 0 hidden by lists.enabled: lists are disabled: 2, papers 1 0 hidden by lists.enabled: " +
 				"lists are disabled: 1"},
-		{"hidden fields", proxy.ListsChange{File: []byte(keep + "access: {hidden_fields: [doi]}")},
+		{"hidden fields", admin.ListsChange{File: []byte(keep + "access: {hidden_fields: [doi]}")},
 			"activities 2 2 not judged: access.hidden_fields, papers 1 1 not judged: access.hidden_fields"},
-		{"more records", proxy.ListsChange{Public: "{}", File: []byte(keep)},
+		{"more records", admin.ListsChange{Public: "{}", File: []byte(keep)},
 			"activities 2 3 shown by hide: 1, papers 1 1 not judged: select, on records that are not public yet"},
-		{"a misspelt list", proxy.ListsChange{List: "paper"},
+		{"a misspelt list", admin.ListsChange{List: "paper"},
 			"lists.named has no list \"paper\", did you mean papers?"},
 	} {
 		all, err := r.program.listsDiff(t.Context(), tt.change)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
@@ -23,7 +23,7 @@ import (
 
 // listsDiffCommand compares the lists with those after a change.
 func listsDiffCommand() *cobra.Command {
-	var change proxy.ListsChange
+	var change admin.ListsChange
 	var asJSON bool
 	cmd := withConfig("lists diff", func(cmd *cobra.Command, args []string, cfg configs.Config) (err error) {
 		if len(args) == 1 {
@@ -32,7 +32,7 @@ func listsDiffCommand() *cobra.Command {
 				return err
 			}
 		}
-		var answer proxy.ListsDiff
+		var answer admin.ListsDiff
 		err = offline(cmd.Context(), cfg, func(p *program) (err error) {
 			p.sources = sourcesOf(cmd, false)
 			answer.Data, err = p.listsDiff(cmd.Context(), change)
@@ -58,7 +58,7 @@ func listsDiffCommand() *cobra.Command {
 }
 
 // listsDiff compares the lists with those after a change.
-func (p *program) listsDiff(ctx context.Context, c proxy.ListsChange) ([]proxylists.Difference, error) {
+func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxylists.Difference, error) {
 	s := p.current()
 	if !s.Lists.Enabled {
 		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
@@ -85,7 +85,7 @@ func (p *program) compiled(s effective) (rule mark.Rule, _ *proxylists.Lists, er
 }
 
 // changed returns changed settings, and the names of changed settings that count only once views are built by them.
-func (s effective) changed(sources configs.Sources, c proxy.ListsChange) (_ effective, unjudged []string, err error) {
+func (s effective) changed(sources configs.Sources, c admin.ListsChange) (_ effective, unjudged []string, err error) {
 	if c.File != nil {
 		sources.Text, sources.TextName = c.File, c.FileName
 		next, err := configs.Load(sources)

@@ -12,6 +12,7 @@ import (
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
+	"vitrine/proxy/admin"
 	"vitrine/rules/osiris"
 )
 
@@ -213,7 +214,7 @@ func TestPortalExplained(t *testing.T) {
 		t.Errorf("a public record: %+v, %v", e.Record, err)
 	}
 	all, err := r.program.listsDiff(t.Context(),
-		proxy.ListsChange{File: []byte("preset: osiris\nlists: {portal: false}\n")})
+		admin.ListsChange{File: []byte("preset: osiris\nlists: {portal: false}\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/admin"
 )
 
 // sourcesIn are a configuration file and the environment.
@@ -78,7 +78,7 @@ func (r *reloading) write(t *testing.T, text string) {
 }
 
 // reload writes the file and reloads it.
-func (r *reloading) reload(t *testing.T, text string) (status int, done proxy.Reloaded, msg string) {
+func (r *reloading) reload(t *testing.T, text string) (status int, done admin.Reloaded, msg string) {
 	t.Helper()
 	r.write(t, text)
 	status, body := fetch(t, http.MethodPost, r.admin+"/admin/reload")

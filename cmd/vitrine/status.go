@@ -11,7 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/health"
 	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/purge"
 	"vitrine/rules"
@@ -50,7 +50,7 @@ func statusCommand() *cobra.Command {
 
 // databasesOf returns the source databases of views. There is more than one only if two institutes share a views
 // database.
-func databasesOf(views []proxy.ViewStatus) (sources []string) {
+func databasesOf(views []health.ViewStatus) (sources []string) {
 	for _, v := range views {
 		if v.Source != "" && !slices.Contains(sources, v.Source) {
 			sources = append(sources, v.Source)
@@ -61,10 +61,10 @@ func databasesOf(views []proxy.ViewStatus) (sources []string) {
 
 // statusReport is the state of the views, and of what only a server knows.
 type statusReport struct {
-	Data  []proxy.ViewStatus `json:"data"`
-	Store *proxy.StoreStatus `json:"store"` // nil if no server was asked for it
-	Purge []purge.Status     `json:"purge"` // the caches in front of the server
-	Kept  []keptadmin.Status `json:"kept"`  // the rules by which it keeps answers of another one
+	Data  []health.ViewStatus `json:"data"`
+	Store *health.StoreStatus `json:"store"` // nil if no server was asked for it
+	Purge []purge.Status      `json:"purge"` // the caches in front of the server
+	Kept  []keptadmin.Status  `json:"kept"`  // the rules by which it keeps answers of another one
 	// Unknown has the fields that settings name and no record has.
 	Unknown []string `json:"unknown_fields"`
 }
@@ -105,7 +105,7 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 }
 
 // sameRun reports whether two states of a job are based on the same run in the store.
-func sameRun(a, b proxy.JobStatus) bool {
+func sameRun(a, b health.JobStatus) bool {
 	if a.Started == nil || b.Started == nil {
 		return a.Started == b.Started
 	}
@@ -131,7 +131,7 @@ func servedStatus(ctx context.Context, cfg configs.Config, store string,
 const storeTime = 5 * time.Second
 
 // storedStatus reads the state of the views from the store; its name is returned even if it is away.
-func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
+func storedStatus(ctx context.Context, cfg configs.Config) (_ []health.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
 		return nil, "bolt://" + embeddedPath(cfg), err // only an embedded store can be locked
@@ -143,9 +143,9 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	if err != nil {
 		return nil, store.Name(), fmt.Errorf("read status of views: %w", err)
 	}
-	views := make([]proxy.ViewStatus, len(metas))
+	views := make([]health.ViewStatus, len(metas))
 	for i, m := range metas {
-		views[i] = proxy.StatusOf(m)
+		views[i] = health.StatusOf(m)
 	}
 	return views, store.Name(), nil
 }

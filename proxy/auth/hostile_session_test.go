@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/proxy/admin"
 	"vitrine/proxy/proxytest"
 
 	"vitrine/proxy"
@@ -255,9 +256,9 @@ func TestAdminFromBrowsers(t *testing.T) {
 	refreshed := 0
 	o := proxytest.Options(t)
 	o.Admin.Hosts = []string{"vitrine.internal"}
-	o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.RefreshResult, error) {
+	o.Admin.Refresh = func(context.Context, admin.Refresh) (admin.RefreshResult, error) {
 		refreshed++
-		return proxy.RefreshResult{Done: true}, nil
+		return admin.RefreshResult{Done: true}, nil
 	}
 	open1 := proxytest.Open(t, proxytest.Institute(t), o)
 	o.Admin.Token = "operator"

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gofiber/fiber/v2"
+
 	"vitrine/cache/fair"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
@@ -227,4 +229,14 @@ func Failure(status int, name, msg string) []byte {
 	b = ejson.AppendString(append(b, `,"count":0,"error":`...), name)
 	b = ejson.AppendString(append(b, `,"msg":`...), msg)
 	return append(b, '}')
+}
+
+// Unavailable is the name of an error that is expected to end by itself.
+const Unavailable = "Service unavailable"
+
+// SendUnkept sends JSON that no cache may keep.
+func SendUnkept(c *fiber.Ctx, text []byte) error {
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Set(fiber.HeaderContentType, ContentType)
+	return c.Send(text)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/proxy"
+	"vitrine/proxy/health"
 )
 
 // TestJobsRunAfterLoading: a process that starts on a store with views shows all of them before it
@@ -33,9 +33,9 @@ func TestJobsRunAfterLoading(t *testing.T) {
 }
 
 // ran waits until every view's job has run since a time, and returns the status of the views.
-func (s *server) ran(since time.Time) []proxy.ViewStatus {
+func (s *server) ran(since time.Time) []health.ViewStatus {
 	s.t.Helper()
-	var views struct{ Data []proxy.ViewStatus }
+	var views struct{ Data []health.ViewStatus }
 	await(s.t, "all jobs have run", func() string {
 		_, body := fetch(s.t, http.MethodGet, s.admin+"/admin/views")
 		views.Data = nil

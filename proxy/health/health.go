@@ -1,4 +1,6 @@
-package proxy
+// Package health reports how a server is: whether it answers, whether balancers should send requests to it, and the
+// state of its views and of their store. It knows no server.
+package health
 
 import (
 	"errors"
@@ -9,37 +11,46 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
 	"vitrine/proxy/response"
 )
 
-// healthz reports that the process responds.
-func (s *Server) healthz(c *fiber.Ctx) error {
-	return sendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
+// Views are the views of a server; *view.Set implements it.
+type Views interface {
+	Status() []view.Status
+	// Ready reports whether every view is loaded.
+	Ready() bool
 }
 
-// sendUnkept sends JSON that no cache may keep.
-func sendUnkept(c *fiber.Ctx, text []byte) error {
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderContentType, response.ContentType)
-	return c.Send(text)
+// Checker answers health checks. It is safe for concurrent use.
+type Checker struct {
+	Views    Views
+	Store    func() circuit.State // the state of the store behind the views; nil if it is not reported
+	Optional []string             // views whose source may be empty
+	Draining func() bool          // reports whether the server is about to end
 }
 
-// readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
+// Healthz reports that the process responds.
+func (h *Checker) Healthz(c *fiber.Ctx) error {
+	return response.SendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
+}
+
+// Readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
 // the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or fails,
 // the status is still 200, because rows in memory can be served, but the state is degraded and data lists the
 // affected views.
-func (s *Server) readyz(c *fiber.Ctx) error {
+func (h *Checker) Readyz(c *fiber.Ctx) error {
 	switch {
-	case s.draining.Load():
+	case h.Draining():
 		return notReady(c, "Draining.")
-	case !s.options.Views.Ready():
-		return notReady(c, s.unloaded())
+	case !h.Views.Ready():
+		return notReady(c, h.unloaded())
 	}
 	// Not 503: if the store fails, that would remove all instances, and the answers that they can still give.
-	views, msg := s.degraded()
+	views, msg := h.degraded()
 	if len(views) == 0 {
-		return s.healthz(c)
+		return h.Healthz(c)
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.JSON(struct {
@@ -68,12 +79,12 @@ type degradedView struct {
 const foreignReason = "The views database has views of another institute: each institute needs its own views database."
 
 // degraded lists the degraded views, and says why they are.
-func (s *Server) degraded() (views []degradedView, msg string) {
+func (h *Checker) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held, foreign bool
 	var jobs, failing []string // views whose jobs are held, or fail
-	for _, status := range s.options.Views.Status() {
+	for _, status := range h.Views.Status() {
 		health := status.Meta.Health
-		none := health.SourceEmpty() && !slices.Contains(s.options.Optional, status.View)
+		none := health.SourceEmpty() && !slices.Contains(h.Optional, status.View)
 		one := degradedView{View: status.View, Generation: status.Meta.Generation, Checked: instant(status.Checked),
 			Empty: none}
 		one.Held = text(status.Held)
@@ -122,17 +133,23 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	return views, strings.Join(reasons, " ")
 }
 
+// Degraded says why the server is degraded; it is empty if it is not.
+func (h *Checker) Degraded() string {
+	_, msg := h.degraded()
+	return msg
+}
+
 // notReady sends a 503 that is not logged as a failure, because balancers poll for it.
 func notReady(c *fiber.Ctx, msg string) error {
-	return sendUnkept(c.Status(fiber.StatusServiceUnavailable),
-		response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
+	return response.SendUnkept(c.Status(fiber.StatusServiceUnavailable),
+		response.Failure(fiber.StatusServiceUnavailable, response.Unavailable, msg))
 }
 
 // unloaded names the views that are not loaded, and says why held views are not.
-func (s *Server) unloaded() string {
+func (h *Checker) unloaded() string {
 	var names, reasons []string
 	foreign := false
-	for _, status := range s.options.Views.Status() {
+	for _, status := range h.Views.Status() {
 		if !status.Loaded.IsZero() {
 			continue
 		}
@@ -221,9 +238,9 @@ func StatusOf(m origin.Meta) ViewStatus {
 	return v
 }
 
-// viewStatuses returns the state of all views.
-func viewStatuses(views Source) []ViewStatus {
-	all := views.Status()
+// ViewStatuses returns the state of all views.
+func (h *Checker) ViewStatuses() []ViewStatus {
+	all := h.Views.Status()
 	data := make([]ViewStatus, len(all))
 	for i, status := range all {
 		data[i] = servedStatus(status)
@@ -255,12 +272,12 @@ type StoreStatus struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-// storeStatus returns nil if the store's state is not reported.
-func (s *Server) storeStatus() *StoreStatus {
-	if s.options.Store == nil {
+// StoreStatus returns the state of the store, or nil if it is not reported.
+func (h *Checker) StoreStatus() *StoreStatus {
+	if h.Store == nil {
 		return nil
 	}
-	st := s.options.Store()
+	st := h.Store()
 	circuit := "closed"
 	if st.Open {
 		circuit = "open"

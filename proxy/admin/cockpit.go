@@ -1,4 +1,4 @@
-package proxy
+package admin
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/cockpit"
+	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/listener"
-	"vitrine/proxy/metrics"
 )
 
 // cockpitState is what the operator's page shows beside metrics, runs and log.
@@ -30,20 +30,23 @@ type cockpitState struct {
 // leaderPatience bounds how long an event waits for the name of the leader.
 const leaderPatience = time.Second
 
-// newCockpit returns the source of the operator's page. state returns all but Instance and the leader.
-func newCockpit(o Options, m *metrics.Metrics, state func() cockpitState) *cockpit.Cockpit {
+// newCockpit returns the source of the operator's page, whose buttons are routes of an app.
+func (a *app) newCockpit(routes *fiber.App) *cockpit.Cockpit {
 	host, _ := os.Hostname()
 	instance := fmt.Sprintf("%s/%d", host, os.Getpid())
 	return cockpit.New(cockpit.Options{
-		Metrics: m.Registry(), Runs: &m.Runs, Journal: o.Admin.Journal, Now: o.Now,
+		Metrics: a.Metrics.Registry(), Runs: &a.Metrics.Runs, Journal: a.Journal, Now: a.Now,
 		State: func(ctx context.Context) any {
-			now := state()
-			now.Instance = instance
-			if o.Admin.Leader != nil {
+			now := cockpitState{
+				Instance: instance, Ready: a.Health.Views.Ready(), Degraded: a.Health.Degraded(),
+				Actions: actions(routes), Views: a.Health.ViewStatuses(),
+				Kept: keptadmin.Statuses(a.Keeper), Store: a.Health.StoreStatus(),
+			}
+			if a.Leader != nil {
 				ctx, cancel := context.WithTimeout(ctx, leaderPatience)
 				defer cancel()
 				var err error
-				if now.Leader, err = o.Admin.Leader(ctx); err != nil {
+				if now.Leader, err = a.Leader(ctx); err != nil {
 					now.NoLeader = err.Error()
 				}
 			}
@@ -73,8 +76,7 @@ func live(p *cockpit.Cockpit) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		events, err := p.Stream()
 		if err != nil {
-			return problem{fiber.StatusServiceUnavailable, unavailable,
-				"Too many pages watch this server, or it ends."}
+			return err
 		}
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
