@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 )
 
@@ -28,10 +30,11 @@ type build struct {
 	watched   uint64 // number of the open change stream, see Runner
 
 	out     Outcome
-	total   int    // rows published when the run started, including those that the store has lost
-	first   bool   // the view was never published before
-	workers int    // goroutines that render
-	rest    func() // called between records; sleeps now and then, but not in a first run
+	total   int                            // rows published when the run started, including those that the store has lost
+	first   bool                           // the view was never published before
+	workers int                            // goroutines that render
+	rest    func()                         // called between records; sleeps now and then, but not in a first run
+	form    func(record bson.Raw) bson.Raw // see change.prepare
 	index   *rowIndex
 
 	verifying bool   // a full run summarises the same records as the previous rows, and must make the same rows

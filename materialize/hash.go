@@ -18,7 +18,6 @@ import (
 // one goroutine may use it.
 type hasher struct {
 	seed   uint64
-	seen   func(record bson.Raw) bson.Raw // see Job.prepare
 	digest *xxhash.Digest
 	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil if rows have no marks
 	// seed of plain hashes, which also covers everything else that marks depend on
@@ -26,7 +25,7 @@ type hasher struct {
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
-	h := &hasher{seen: job.prepare, seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
+	h := &hasher{seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
 	if job.Mark != nil {
 		h.mark, h.marks = job.Mark(deps)
 		h.marks ^= h.seed
@@ -48,12 +47,13 @@ func (h *hasher) plain(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record and its mark, and the mark. The hash is valid even with an error of Job.Mark.
-func (h *hasher) sum(record bson.Raw) (_ uint64, mark bson.Raw, err error) {
+// sum returns the hash of a record and its mark, and the mark. The hash is valid even with an error of Job.Mark. With
+// marks, the record must be prepared; a malformed one has none.
+func (h *hasher) sum(c *change) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
-	h.digest.Write(record)
-	if h.mark != nil {
-		mark, err = h.mark(h.seen(record))
+	h.digest.Write(c.record)
+	if h.mark != nil && c.err == nil {
+		mark, err = h.mark(c.prepared)
 		h.digest.Write(mark)
 	}
 	return h.digest.Sum64(), mark, err

@@ -154,9 +154,7 @@ func (b *build) yieldStale(records iter.Seq2[bson.Raw, error], h *hasher, yield 
 			yield(change{}, fmt.Errorf("read changes of %s: %w", b.job.Source, err))
 			return false
 		}
-		c, stale := b.compare(record, h)
-		c.record = record
-		if stale && !yield(c, nil) {
+		if c, stale := b.compare(record, h); stale && !yield(c, nil) {
 			return false
 		}
 	}

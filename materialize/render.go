@@ -17,24 +17,26 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	parallel.Split(len(batch), min(b.workers, len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
-			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, row) })
+			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, b.form, row) })
 			b.rest()
 		}
 	})
 }
 
 // render makes the row of one record. It refuses a malformed record or row, which, if stored, would stop the whole
-// view.
-func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
-	if err := raw.Check(c.record); err != nil {
-		return nil, fmt.Errorf("malformed record: %w", err)
+// view. A row that is the record itself has been checked already.
+func (c *change) render(ctx context.Context, form func(bson.Raw) bson.Raw, row RowFunc) (bson.Raw, error) {
+	if c.prepare(form); c.err != nil {
+		return nil, c.err
 	}
-	r, err := row(ctx, c.record)
+	r, err := row(ctx, c.prepared)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if err := raw.Check(r); err != nil {
-		return nil, fmt.Errorf("malformed row: %w", err)
+	if !c.isRecord(r) {
+		if err := raw.Check(r); err != nil {
+			return nil, fmt.Errorf("malformed row: %w", err)
+		}
 	}
 	if len(r) > maxRow {
 		return nil, fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)

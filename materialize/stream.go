@@ -30,14 +30,49 @@ const maxRow = 16<<20 - 16<<10
 
 // change is one record whose row is stale, with the results of each step.
 type change struct {
-	record bson.Raw
-	hash   uint64
-	plain  uint64   // see storedRow
-	mark   bson.Raw // see Job.Mark
-	at     int      // position of the record in the index
+	record   bson.Raw
+	prepared bson.Raw // see prepare
+	hash     uint64
+	plain    uint64   // see storedRow
+	mark     bson.Raw // see Job.Mark
+	at       int      // position of the record in the index
 
 	row bson.Raw // nil if the record has no row
 	err error    // why the record could not be rendered
+}
+
+// prepare checks the record and brings it into the form that the functions of the job get, unless an earlier step has:
+// the tally, the mark and the row are made from the same prepared record. It sets err if the record is malformed.
+func (c *change) prepare(form func(record bson.Raw) bson.Raw) {
+	if c.prepared != nil || c.err != nil {
+		return
+	}
+	if err := raw.Check(c.record); err != nil {
+		c.err = fmt.Errorf("malformed record: %w", err)
+		return
+	}
+	c.prepared = form(c.record)
+}
+
+// own replaces the record, which was the store's memory, by the caller's copy.
+func (c *change) own(record bson.Raw) {
+	if c.isRecord(c.prepared) { // the job takes records as they are
+		c.prepared = record
+	}
+	c.record = record
+}
+
+// isRecord reports whether a document is the record itself, in the same memory.
+func (c *change) isRecord(doc bson.Raw) bool {
+	return len(doc) == len(c.record) && len(doc) > 0 && &doc[0] == &c.record[0]
+}
+
+// size returns the bytes that the change holds before it is rendered.
+func (c *change) size() int {
+	if c.isRecord(c.prepared) {
+		return len(c.record) + len(c.mark)
+	}
+	return len(c.record) + len(c.prepared) + len(c.mark)
 }
 
 // stream reads the source, renders the stale rows and puts them into a publication. It reads the next batch while it
@@ -57,12 +92,12 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) error {
 	// The hasher reads options before the rows do: if they change in between, the next run makes the rows again.
 	h := newHasher(seed, b.job, deps)
 	row := asStored
+	b.form = func(row bson.Raw) bson.Raw { return row } // a summary is made from records in the job's form
 	if b.job.Rows != nil {
-		made, err := b.job.Rows(deps)
-		if err != nil {
+		b.form = b.job.prepare
+		if row, err = b.job.Rows(deps); err != nil {
 			return fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
-		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.prepare(record)) }
 	}
 	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
 		b.render(ctx, batch, row)
@@ -103,7 +138,7 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 				yield(nil, err)
 				return
 			}
-			batch, size = append(batch, c), size+len(c.record)+len(c.mark)
+			batch, size = append(batch, c), size+c.size()
 			if len(batch) == b.Batch || size >= batchBytes {
 				if !yield(batch, nil) {
 					return
@@ -152,8 +187,7 @@ func (b *build) readAll(ctx context.Context, h *hasher) iter.Seq2[change, error]
 			}
 			next := wanted[0]
 			wanted = wanted[1:]
-			next.record = record
-			if !yield(next, nil) {
+			if next.own(record); !yield(next, nil) {
 				return
 			}
 		}
@@ -169,9 +203,7 @@ func (b *build) summarize(ctx context.Context, deps Deps, h *hasher) iter.Seq2[c
 			return
 		}
 		for row := range rows {
-			c, stale := b.compare(row, h)
-			c.record = row
-			if stale && !yield(c, nil) {
+			if c, stale := b.compare(row, h); stale && !yield(c, nil) {
 				return
 			}
 		}
@@ -194,12 +226,13 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 			}
 			b.rest()
 			b.out.Scanned++
-			if err := raw.Check(record); err != nil {
-				b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", err))
+			c := change{record: record}
+			if c.prepare(b.job.prepare); c.err != nil {
+				b.skip(c.id(), c.err)
 				continue
 			}
-			record = b.job.prepare(record)
-			if source.put(source.place(record.Lookup("_id")), record); !yield(record, nil) {
+			c.at = source.place(c.id())
+			if source.put(&c); !yield(c.prepared, nil) {
 				return
 			}
 		}
@@ -236,8 +269,9 @@ func (b *build) leftOut(err error) bool {
 }
 
 // compare reports whether the row of a record is stale. If a scan yields a record twice, the next run sees the second
-// version. The record may be the store's memory, so compare keeps none of it.
+// version. The record may be the store's memory: the change refers to it until its owner calls own.
 func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
+	c.record = record
 	id, err := record.LookupErr("_id")
 	if err != nil {
 		b.skip(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
@@ -248,19 +282,20 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	var again bool
 	c.at, again = b.index.meet(id)
 	row := &b.index.rows[c.at]
-	if c.plain != 0 && c.plain == row.plain && row.live && !b.full {
+	if again || c.plain != 0 && c.plain == row.plain && row.live && !b.full {
 		return c, false
 	}
-	if !again && b.index.tally != nil {
-		b.index.put(c.at, b.job.prepare(record))
+	if h.mark != nil || b.index.tally != nil { // otherwise only stale records are prepared, on several processors
+		c.prepare(b.form)
+		b.index.put(&c)
 	}
-	if c.hash, c.mark, err = h.sum(record); err != nil {
+	if c.hash, c.mark, err = h.sum(&c); err != nil {
 		b.skip(id, err)
 		c.plain = 0 // so that the next run lists the error, too
 	} else if row.live && c.hash == row.hash {
 		row.plain = c.plain
 	}
-	return c, !again && (b.full || !row.live || row.hash != c.hash)
+	return c, b.full || !row.live || row.hash != c.hash
 }
 
 // mark puts a record's mark into its row. It says when the row was first published if the record has no date of

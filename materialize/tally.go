@@ -13,10 +13,10 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// put puts the record at a position into the tally. If that fails, the index drops the tally, so that the next
-// summary reads all and lists the record.
-func (k *rowIndex) put(at int, record bson.Raw) {
-	if k.tally != nil && (raw.Check(record) != nil || k.tally.Put(at, record) != nil) {
+// put puts a prepared record into the tally. If that fails, the index drops the tally, so that the next summary reads
+// all and lists the record.
+func (k *rowIndex) put(c *change) {
+	if k.tally != nil && (c.err != nil || k.tally.Put(c.at, c.prepared) != nil) {
 		k.tally = nil
 	}
 }
