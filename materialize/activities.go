@@ -10,18 +10,17 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
+	"vitrine/rules/views"
 )
 
 // Activities returns the job of the activities view: each stored record with its rendered document filled in.
 // render keeps the parts that the record already has, and applies the allow-list of HTML to everything;
 // several goroutines call it at once. fingerprint changes with everything else that render depends on.
 func Activities(render RenderFunc, fingerprint string) Job {
-	return Job{
-		View:        rules.ViewActivities,
-		Source:      sourceOf(rules.ViewActivities),
-		Fingerprint: "activities/2 " + fingerprint,
-		Rows:        func(Deps) (RowFunc, error) { return withRendered(render), nil },
-	}
+	job := jobOf(rules.ViewActivities)
+	job.Fingerprint = "activities/2 " + fingerprint
+	job.Rows = func(Deps) (RowFunc, error) { return withRendered(render), nil }
+	return job
 }
 
 // ActivitiesBy returns the same job with rules of rendering that may change between runs: rules returns the arguments
@@ -63,14 +62,6 @@ func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Jo
 	return job
 }
 
-// markSources has the views whose rows have marks, with the collections that marks refer to.
-var markSources = map[string][]string{
-	rules.ViewActivities: {"groups", "persons", "projects"},
-	rules.ViewProjects:   {"groups", "persons"},
-	rules.ViewPersons:    {"groups"},
-	rules.ViewEvents:     {"groups", "persons"},
-}
-
 // Marked makes a job write a mark (package rules/mark) into the rows of public records, unless its view has none. A
 // row is stale if its mark would change, because of a record that it is made from, the options, or the day.
 func Marked(job Job, options func() mark.Options) Job {
@@ -80,10 +71,11 @@ func Marked(job Job, options func() mark.Options) Job {
 // MarkedBy is Marked with options that also depend on the documents of collections, such as the settings in a
 // database. For the key of everything else options gets no documents.
 func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Job {
-	if job.Related = markSources[job.View]; job.Related == nil {
+	v, _ := views.Named(job.View)
+	if v.Marks == nil {
 		return job
 	}
-	job.Related = slices.Concat(job.Related, collections)
+	job.Related = slices.Concat(v.Marks, collections)
 	job.Fingerprint += " marked/9"
 	job.Outside = func(context.Context) (string, error) { return options(nil).Key(), nil }
 	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {

@@ -29,8 +29,9 @@ type build struct {
 	scheduled bool   // nothing but the schedule requested the run
 	watched   uint64 // number of the open change stream, see Runner
 
-	out     Outcome
-	total   int                            // rows published when the run started, including those that the store has lost
+	out Outcome
+	// rows published when the run started, including those that the store has lost
+	total   int
 	first   bool                           // the view was never published before
 	workers int                            // goroutines that render
 	rest    func()                         // called between records; sleeps now and then, but not in a first run

@@ -8,9 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules"
-	"vitrine/rules/display"
-	"vitrine/rules/units"
+	"vitrine/rules/views"
 )
 
 // Job says how to make one view. Exactly one of Rows and Summarize is set.
@@ -81,12 +79,12 @@ type Input struct {
 	source *rowIndex // has a position for each record, and gets the summary
 }
 
-// Jobs returns the jobs of all views, in the order of rules.Views. Those of activities and of the spectrum depend on
+// Jobs returns the jobs of all views, in the order of views.All. Those of activities and of the spectrum depend on
 // settings. The sources of the optional views may be empty.
 func Jobs(activities, spectrum Job, optional []string) []Job {
 	given := map[string]Job{activities.View: activities, spectrum.View: spectrum}
 	var jobs []Job
-	for _, v := range rules.Views() {
+	for _, v := range views.All() {
 		job, ok := given[v.Name]
 		if !ok {
 			job = Plain(v.Name)
@@ -97,56 +95,30 @@ func Jobs(activities, spectrum Job, optional []string) []Job {
 	return jobs
 }
 
-// plain are the jobs that do not depend on settings, without their view and source.
-var plain = map[string]Job{
-	rules.ViewPersons:   storedJob, // for look-ups, display settings and roles
-	rules.ViewUserUnits: memberships,
-	rules.ViewProjects:  resolvedJob,
-	rules.ViewProposals: resolvedJob,
-	rules.ViewJournals:  storedJob,
-	rules.ViewEvents:    storedJob,
-	rules.ViewDeadlines: storedJob,
-}
-
 // Plain returns the job of a view that does not depend on settings: any but activities and spectrum.
 func Plain(view string) Job {
-	job, ok := plain[view]
-	if !ok {
+	job, way := jobOf(view), named(view).Rows
+	if way.Make == nil {
 		panic(fmt.Sprintf("materialize: view %q has no plain job", view))
 	}
-	job.View, job.Source = view, sourceOf(view)
+	job.Deps, job.Fingerprint = way.Deps, way.Fingerprint
+	job.Rows = func(deps Deps) (RowFunc, error) {
+		row := way.Make(deps)
+		return func(_ context.Context, record bson.Raw) (bson.Raw, error) { return row(record) }, nil
+	}
 	return job
 }
 
-func sourceOf(view string) string {
-	v, _ := rules.ViewNamed(view)
-	return v.Source
-}
+// jobOf returns a job with the view and the source of a view in the catalogue.
+func jobOf(view string) Job { return Job{View: view, Source: named(view).Source} }
 
-var storedJob = Job{
-	Fingerprint: "record/1",
-	Rows:        func(Deps) (RowFunc, error) { return asStored, nil },
+// named returns a view of the catalogue. For a name that is not there it panics: the program itself names views.
+func named(view string) views.View {
+	v, ok := views.Named(view)
+	if !ok {
+		panic(fmt.Sprintf("materialize: no view %q", view))
+	}
+	return v
 }
 
 func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
-
-// resolvedJob is a job whose rows have, under display.Reserved, the names of the people and organisations that the
-// records refer to. Labels depend on the language of a request, which adds them.
-var resolvedJob = Job{
-	Deps:        []string{"organizations", "persons"},
-	Fingerprint: "resolved/2",
-	Rows: func(deps Deps) (RowFunc, error) {
-		directory := display.NewDirectory(deps["organizations"], deps["persons"])
-		return func(_ context.Context, record bson.Raw) (bson.Raw, error) { return directory.Row(record) }, nil
-	},
-}
-
-// memberships is a job that makes a row for each person with units.Names. A request determines which are past.
-var memberships = Job{
-	Deps:        []string{"groups"},
-	Fingerprint: "user_units/1",
-	Rows: func(deps Deps) (RowFunc, error) {
-		names := units.NewNames(deps["groups"])
-		return func(_ context.Context, person bson.Raw) (bson.Raw, error) { return names.Row(person) }, nil
-	},
-}

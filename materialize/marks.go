@@ -13,9 +13,9 @@ import (
 
 	"vitrine/cache/kept"
 	"vitrine/cache/origin"
-	"vitrine/rules"
 	"vitrine/rules/backoff"
 	"vitrine/rules/raw"
+	"vitrine/rules/views"
 )
 
 const (
@@ -83,7 +83,7 @@ func (m *marker) once(ctx context.Context) { m.look(ctx, markedNames(m.o.Keeper.
 func markedNames(all []*kept.Rule) (names []string) {
 	for _, rule := range all {
 		for _, name := range rule.Until {
-			if _, isView := rules.ViewNamed(name); !isView && name != kept.Today {
+			if _, isView := views.Named(name); !isView && name != kept.Today {
 				names = append(names, name)
 			}
 		}

@@ -29,8 +29,8 @@ func (f *fills) fill(record bson.Raw) bson.Raw {
 	return filled
 }
 
-// TestRecordsArePreparedOnce: a run prepares a changed record once, for the tally of the spectrum, its mark and its row
-// together, and an unchanged record not at all. A malformed record is never prepared, and its row stays.
+// TestRecordsArePreparedOnce: a run prepares a changed record once, for the tally of the spectrum, its mark and its
+// row together, and an unchanged record not at all. A malformed record is never prepared, and its row stays.
 func TestRecordsArePreparedOnce(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
@@ -53,7 +53,8 @@ func TestRecordsArePreparedOnce(t *testing.T) {
 	}{
 		{"at first", func() { set(one, two) }, materialize.Request{}, map[string]int{"1": 1, "2": 1}},
 		{"nothing", func() {}, materialize.Request{}, nil},
-		{"a record", func() { set(one, `{"_id":"2","year":2020,`+topic+`}`) }, materialize.Request{}, map[string]int{"2": 1}},
+		{"a record", func() { set(one, `{"_id":"2","year":2020,`+topic+`}`) }, materialize.Request{},
+			map[string]int{"2": 1}},
 		{"a new one", func() { set(one, two, `{"_id":"3"}`) }, materialize.Request{}, map[string]int{"2": 1, "3": 1}},
 		{"a full run", func() {}, materialize.Request{Full: true}, map[string]int{"1": 1, "2": 1, "3": 1}},
 		{"a malformed one", func() {

@@ -37,14 +37,10 @@ func Spectrum(o SpectrumOptions) Job {
 	if o.Fingerprint == nil {
 		o.Fingerprint = func() string { return "" }
 	}
-	return Job{
-		View:        rules.ViewSpectrum,
-		Source:      sourceOf(rules.ViewSpectrum),
-		Deps:        deps,
-		Fingerprint: fmt.Sprintf("spectrum/2 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint()),
-		Outside:     o.outside,
-		Summarize:   o.summarize,
-	}
+	job := jobOf(rules.ViewSpectrum)
+	job.Deps, job.Outside, job.Summarize = deps, o.outside, o.summarize
+	job.Fingerprint = fmt.Sprintf("spectrum/2 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint())
+	return job
 }
 
 func (o SpectrumOptions) outside(ctx context.Context) (string, error) {

@@ -41,8 +41,9 @@ type change struct {
 	err error    // why the record could not be rendered
 }
 
-// prepare checks the record and brings it into the form that the functions of the job get, unless an earlier step has:
-// the tally, the mark and the row are made from the same prepared record. It sets err if the record is malformed.
+// prepare checks the record and brings it into the form that the functions of the job get, unless an earlier step
+// has: the tally, the mark and the row are made from the same prepared record. It sets err if the record is
+// malformed.
 func (c *change) prepare(form func(record bson.Raw) bson.Raw) {
 	if c.prepared != nil || c.err != nil {
 		return

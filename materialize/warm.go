@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/rules"
 	"vitrine/rules/raw"
+	"vitrine/rules/views"
 )
 
 // Warm is a template of paths of the other server, such as /portfolio/unit/{groups.id}/staff: the placeholder stands
@@ -49,7 +49,7 @@ func ParseWarm(text string) (w Warm, err error) {
 			return w, fmt.Errorf("%q: %w", text, err)
 		}
 		w.top, _, _ = strings.Cut(field, ".")
-		if v, ok := rules.ViewNamed(w.collection); ok {
+		if v, ok := views.Named(w.collection); ok {
 			w.collection = v.Source
 		}
 	}

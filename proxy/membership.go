@@ -19,6 +19,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
+	"vitrine/rules/views"
 )
 
 // Membership says whether an answer has a record.
@@ -53,7 +54,7 @@ func (m *member) explain(ctx context.Context) error {
 		m.absent(ctx)
 		return nil
 	}
-	v, _ := rules.ViewNamed(m.trace.Snapshot.Meta().View)
+	v, _ := views.Named(m.trace.Snapshot.Meta().View)
 	record, gone := m.source(ctx, v)
 	if skipped, _ := m.skipped(v.Name); skipped != "" {
 		m.Notes = append(m.Notes, "the last run skipped its present version: "+skipped)
@@ -68,7 +69,7 @@ func (m *member) explain(ctx context.Context) error {
 }
 
 // source reads the record from the source collection of a view. gone says that the collection lacks it.
-func (m *member) source(ctx context.Context, v rules.View) (record bson.Raw, gone bool) {
+func (m *member) source(ctx context.Context, v views.View) (record bson.Raw, gone bool) {
 	if m.records == nil || v.Name == rules.ViewSpectrum { // whose rows are not records
 		return nil, false
 	}
@@ -99,7 +100,7 @@ func (m *member) skipped(name string) (reason string, of view.Status) {
 func (m *member) absent(ctx context.Context) {
 	var sources []string
 	for _, name := range m.trace.Views {
-		v, _ := rules.ViewNamed(name)
+		v, _ := views.Named(name)
 		reason, of := m.skipped(name)
 		_, gone := m.source(ctx, v)
 		switch health := of.Meta.Health; {

@@ -9,7 +9,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
-	"vitrine/rules"
+	"vitrine/rules/views"
 )
 
 // ReadThrough returns a Foreign that evaluates filters on a view's source collection, which has the indexes for
@@ -17,7 +17,7 @@ import (
 func ReadThrough(store origin.Source) index.Foreign {
 	return func(ctx context.Context, name string, query bson.Raw) iter.Seq2[bson.RawValue, error] {
 		return func(yield func(bson.RawValue, error) bool) {
-			v, ok := rules.ViewNamed(name)
+			v, ok := views.Named(name)
 			if !ok || v.Derived {
 				yield(bson.RawValue{},
 					fmt.Errorf("view %s is not made from single records: %w", name, origin.ErrUnsupported))

@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"rules/access":     "rules/raw",
 	"rules/backoff":    "",
 	"rules/cite": "rules/date rules/display rules/ejson rules/fold rules/identifier rules/keyword rules/mark " +
-		"rules/markup rules/notice rules/pages rules/person rules/raw rules/yamlfile",
+		"rules/markup rules/notice rules/pages rules/person rules/raw rules/views rules/yamlfile",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/ejson":      "rules/raw",
@@ -77,6 +77,7 @@ var mayImport = map[string]string{
 	"rules/spectrum": "rules/ejson rules/raw",
 	"rules/units":    "rules/date rules/ejson rules/raw",
 	"rules/urlpath":  "",
+	"rules/views":    "rules/display rules/raw rules/units",
 	"rules/yamlfile": "",
 
 	"proxy/lists/element":   "",

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/views"
 )
 
 // TestReservedFields: no answer of the API contains the fields that jobs add to rows for this
@@ -29,7 +30,7 @@ func TestReservedFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, view := range rules.Views() {
+	for _, view := range views.All() {
 		if view.Name != rules.ViewSpectrum {
 			s.Publish(view.Name, []bson.Raw{note, other}...)
 		}

@@ -20,6 +20,7 @@ import (
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
+	"vitrine/rules/views"
 )
 
 // New returns an Env. Errors name the invalid option.
@@ -110,33 +111,19 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	return errors.Join(err, failed)
 }
 
-// Views declares the views that this package reads: fragments of rows, and the paths that most callers filter on,
-// which are indexed before a snapshot is first shown, with more of activities in warm. rules.Views has the default
-// order.
-func Views(warm ...string) []index.Definition {
-	views := []index.Definition{
-		{
-			Name:      rules.ViewActivities,
-			Fragments: activityFragments(),
-			Warm: append([]string{
-				fragTable, fragList,
-				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
-			}, warm...),
-			Searched: []string{"title"},
-		},
-		{Name: rules.ViewProjects, Warm: []string{"title", "public", "persons.user", "created_by", "funding_number"}},
-		{Name: rules.ViewProposals, Warm: []string{"title", "public", "persons.user", "created_by"}},
-		{Name: rules.ViewJournals},
-		{Name: rules.ViewPersons, Warm: []string{"username", "_id"}},
-		{Name: rules.ViewUserUnits, Warm: []string{"username", "_id"}},
-		{Name: rules.ViewEvents},
-		{Name: rules.ViewDeadlines},
-		{Name: rules.ViewSpectrum},
-	}
-	for i := range views {
-		if v, _ := rules.ViewNamed(views[i].Name); v.Order != "" {
-			views[i].Order = raw.Sort{{Path: raw.PathOf(v.Order), Desc: true}}
+// Views declares all views, with what this package needs of them: fragments of rows, and the indexes that the catalogue
+// names. Activities have warm paths besides.
+func Views(warm ...string) (defs []index.Definition) {
+	for _, v := range views.All() {
+		def := index.Definition{Name: v.Name, Warm: slices.Clone(v.Filtered)}
+		if v.Order != "" {
+			def.Order = raw.Sort{{Path: raw.PathOf(v.Order), Desc: true}}
 		}
+		if v.Name == rules.ViewActivities {
+			def.Fragments, def.Searched = activityFragments(), []string{"title"}
+			def.Warm = slices.Concat([]string{fragTable, fragList}, v.Filtered, warm)
+		}
+		defs = append(defs, def)
 	}
-	return views
+	return defs
 }

@@ -22,6 +22,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/raw"
+	"vitrine/rules/views"
 )
 
 // kinds has a request for every kind of answer. CHANGED, NEW and GONE stand for the number of a record that the next
@@ -171,7 +172,7 @@ func TestPopularAnswersShowEveryChange(t *testing.T) {
 				ask(s, target)
 			}
 		}
-		for _, view := range rules.Views() { // one after the other, so that no answer is wrong for a moment only
+		for _, view := range views.All() { // one after the other, so that no answer is wrong for a moment only
 			change(t, store, view.Name, round)
 			s.Await(view.Name)
 			settle(s)

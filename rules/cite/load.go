@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
+	"vitrine/rules/views"
 	"vitrine/rules/yamlfile"
 )
 
@@ -186,7 +187,7 @@ func (l *loader) file(n *yaml.Node) {
 		l.badge(&badges[i], "badges."+strconv.Itoa(i+1))
 	}
 	for view := range l.to.views {
-		if _, ok := rules.ViewNamed(view); !ok {
+		if _, ok := views.Named(view); !ok {
 			l.Errorf(top["views"], "views."+view, "unknown view")
 		}
 	}

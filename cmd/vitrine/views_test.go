@@ -1,0 +1,59 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/proxy/api"
+	"vitrine/rules/views"
+)
+
+// TestNewView finds what a row in the catalogue of views (rules/views) does not reach by itself: the settings, whose
+// package imports nothing of ours, and the privileges in docs/operations.md. All else follows from the row.
+func TestNewView(t *testing.T) {
+	var all, indexed []string
+	for _, v := range views.All() {
+		all = append(all, v.Name)
+		if v.Source == "" || v.Rows.Make != nil && v.Rows.Fingerprint == "" {
+			t.Errorf("view %s: want a source, and a fingerprint of how its rows are made", v.Name)
+		}
+	}
+	for _, def := range api.Views() {
+		indexed = append(indexed, def.Name)
+	}
+	activities, spectrum := materialize.Activities(nil, ""), materialize.Spectrum(materialize.SpectrumOptions{})
+	var jobs []string
+	for _, job := range materialize.Jobs(activities, spectrum, nil) { // panics for a view whose rows are made by nothing
+		jobs = append(jobs, job.View)
+	}
+	if !slices.Equal(jobs, all) || !slices.Equal(indexed, all) {
+		t.Errorf("jobs of %v and indexes of %v, want both of %v", jobs, indexed, all)
+	}
+
+	slices.Sort(all)
+	if got := slices.Sorted(maps.Keys(configs.Default().Materialize.Schedule)); !slices.Equal(got, all) {
+		t.Errorf("configs/settings.yaml: the default of materialize.schedule has %v, want %v", got, all)
+	}
+	environ := []string{"VITRINE_VIEWS_OPTIONAL=" + strings.Join(all, ",")}
+	for _, name := range all {
+		environ = append(environ, "VITRINE_MATERIALIZE_SCHEDULE="+name+"=@hourly")
+		if _, err := configs.Load(configs.Sources{Environ: environ}); err != nil {
+			t.Errorf("configs/settings.yaml: entries of materialize.schedule, or check of views.optional: %v", err)
+		}
+		environ = environ[:1]
+	}
+	operations, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		if !strings.Contains(string(operations), `"`+name+`"`) {
+			t.Errorf("docs/operations.md: the role vitrineViews lacks view_%s", name)
+		}
+	}
+}
