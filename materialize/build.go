@@ -125,7 +125,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 }
 
-// make brings the view from the published generation to the current source.
+// make brings the view from the published generation to the current source. run makes the result from an error.
 func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
 	view := b.job.View
 	pub, err := b.Store.Begin(ctx, view, b.lease)
@@ -146,19 +146,53 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.guard.recall(meta.Health.Counts)
 	b.detectLostView(meta)
-	in := b.identify(ctx) // first, so that changes during the run belong to the next one
-	b.in = in
-	kept := b.kept[view]
-	delete(b.kept, view) // a failed run keeps no index
-	same := kept != nil && b.unchanged(kept.inputs, in) && b.summaryCurrent(kept)
-	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && in.exact && b.watched == 0); err != nil {
+	if current, err := b.loadIndex(ctx, meta); err != nil {
 		return meta, Failed, err
-	}
-	if same && b.index == kept {
+	} else if current {
 		b.recall(b.index.inputs)
 		b.kept[view] = b.index
 		return meta, Unchanged, nil
 	}
+	vanished, err := b.readSource(ctx, meta, pub)
+	if err != nil {
+		return meta, Failed, err
+	}
+	rows := b.index.live()
+	same := !b.first && !b.index.inconsistent && meta.Rules == b.fingerprint && meta.Rows == rows
+	if same && b.out.Changed+b.out.Removed == 0 {
+		b.remember(b.in)
+		b.kept[view] = b.index.after(meta)
+		return meta, Unchanged, nil
+	}
+	if err := b.putTombstones(ctx, pub, vanished); err != nil {
+		return meta, Failed, err
+	}
+	committing = true
+	next, err := pub.Commit(ctx, rows, b.fingerprint)
+	if err != nil {
+		return meta, Failed, err
+	}
+	b.remember(b.in)
+	b.kept[view] = b.index.after(next)
+	return next, Published, nil
+}
+
+// loadIndex identifies the inputs of the run and loads the index of the published rows. It reports whether the rows
+// are current, because an earlier run has read the same inputs and the store still has its rows.
+func (b *build) loadIndex(ctx context.Context, meta origin.Meta) (current bool, err error) {
+	b.in = b.identify(ctx) // first, so that changes during the run belong to the next one
+	kept := b.kept[b.job.View]
+	delete(b.kept, b.job.View) // a failed run keeps no index
+	same := kept != nil && b.unchanged(kept.inputs, b.in) && b.summaryCurrent(kept)
+	b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && b.in.exact && b.watched == 0)
+	return err == nil && same && b.index == kept, err
+}
+
+// readSource reads the source and puts changed rows into the publication. It returns the ids of the rows whose records
+// have vanished, or an error if the view would lose too many rows.
+func (b *build) readSource(
+	ctx context.Context, meta origin.Meta, pub origin.Publication,
+) (vanished []bson.RawValue, err error) {
 	b.out.Missing = max(meta.Rows-b.index.live(), 0)
 	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
 	foreign := 0
@@ -166,42 +200,31 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		foreign = b.index.countSurplus(meta)
 	}
 	if err := b.stream(ctx, pub); err != nil {
-		return meta, Failed, err
+		return nil, err
 	}
 	b.out.Unread = false
-	vanished := b.index.removeVanished()
+	vanished = b.index.removeVanished()
 	b.out.Removed += len(vanished)
 	b.checkDrift()
-	rows := b.index.live()
-	if err := b.guard.rows(max(b.total-foreign, 0), max(b.out.Removed-foreign, 0), rows); err != nil {
-		return meta, Held, err
+	before, removed := max(b.total-foreign, 0), max(b.out.Removed-foreign, 0)
+	if err := b.guard.rows(before, removed, b.index.live()); err != nil {
+		return nil, err
 	}
-	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
-		return meta, Held, err
-	}
-	same = !b.first && !b.index.inconsistent && meta.Rules == b.fingerprint && meta.Rows == rows
-	if same && b.out.Changed+b.out.Removed == 0 {
-		b.remember(in)
-		b.kept[view] = b.index.after(meta)
-		return meta, Unchanged, nil
-	}
-	for batch := range slices.Chunk(vanished, b.Batch) {
-		tombstones := make([]origin.Row, len(batch))
-		for i, id := range batch {
+	return vanished, b.guard.collection(b.job.Source, b.out.Scanned)
+}
+
+// putTombstones puts a tombstone for each row whose record has vanished into the publication.
+func (b *build) putTombstones(ctx context.Context, pub origin.Publication, vanished []bson.RawValue) error {
+	for ids := range slices.Chunk(vanished, b.Batch) {
+		tombstones := make([]origin.Row, len(ids))
+		for i, id := range ids {
 			tombstones[i].ID = id
 		}
 		if err := pub.Put(ctx, tombstones); err != nil {
-			return meta, Failed, err
+			return err
 		}
 	}
-	committing = true
-	next, err := pub.Commit(ctx, rows, b.fingerprint)
-	if err != nil {
-		return meta, Failed, err
-	}
-	b.remember(in)
-	b.kept[view] = b.index.after(next)
-	return next, Published, nil
+	return nil
 }
 
 // detectLostView checks whether the store has lost the view's meta, or has a new one of another epoch. The run then

@@ -79,28 +79,11 @@ func (c *change) size() int {
 // stream reads the source, renders the stale rows and puts them into a publication. It reads the next batch while it
 // renders one.
 func (b *build) stream(ctx context.Context, pub origin.Publication) error {
-	if b.rest, b.workers = func() {}, runtime.GOMAXPROCS(0); !b.first { // requests are answered meanwhile
-		b.rest, b.workers = fair.Rest(), fair.Spare()
-	}
-	deps, err := b.dependencies(ctx)
+	changes, row, err := b.begin(ctx)
 	if err != nil {
 		return err
 	}
-	seed := b.fingerprint
-	if b.job.Summarize != nil {
-		seed = "" // rows of a summary contain all their inputs, so equal rows are up to date
-	}
-	// The hasher reads options before the rows do: if they change in between, the next run makes the rows again.
-	h := newHasher(seed, b.job, deps)
-	row := asStored
-	b.form = func(row bson.Raw) bson.Raw { return row } // a summary is made from records in the job's form
-	if b.job.Rows != nil {
-		b.form = b.job.prepare
-		if row, err = b.job.Rows(deps); err != nil {
-			return fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
-		}
-	}
-	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
+	rendered := parallel.Map(b.batches(changes), 1, func(batch []change) ([]change, error) {
 		b.render(ctx, batch, row)
 		return batch, nil
 	})
@@ -128,6 +111,32 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// begin reads what the rows are made from besides their records. It returns the changes, which are read as they are
+// ranged over, and the function that renders a row.
+func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], row RowFunc, err error) {
+	if b.rest, b.workers = func() {}, runtime.GOMAXPROCS(0); !b.first { // requests are answered meanwhile
+		b.rest, b.workers = fair.Rest(), fair.Spare()
+	}
+	deps, err := b.dependencies(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	seed := b.fingerprint
+	if b.job.Summarize != nil {
+		seed = "" // rows of a summary contain all their inputs, so equal rows are up to date
+	}
+	// The hasher reads options before the rows do: if they change in between, the next run makes the rows again.
+	h := newHasher(seed, b.job, deps)
+	b.form = func(row bson.Raw) bson.Raw { return row } // a summary is made from records in the job's form
+	if row = asStored; b.job.Rows != nil {
+		b.form = b.job.prepare
+		if row, err = b.job.Rows(deps); err != nil {
+			return nil, nil, fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
+		}
+	}
+	return b.changes(ctx, deps, h), row, nil
 }
 
 func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, error] {
