@@ -28,54 +28,6 @@ const reportEvery = 2000
 // own fields.
 const maxRow = 16<<20 - 16<<10
 
-// change is one record whose row is stale, with the results of each step.
-type change struct {
-	record   bson.Raw
-	prepared bson.Raw // see prepare
-	hash     uint64
-	plain    uint64   // see storedRow
-	mark     bson.Raw // see Job.Mark
-	at       int      // position of the record in the index
-
-	row bson.Raw // nil if the record has no row
-	err error    // why the record could not be rendered
-}
-
-// prepare checks the record and brings it into the form that the functions of the job get, unless an earlier step
-// has: the tally, the mark and the row are made from the same prepared record. It sets err if the record is
-// malformed.
-func (c *change) prepare(form func(record bson.Raw) bson.Raw) {
-	if c.prepared != nil || c.err != nil {
-		return
-	}
-	if err := raw.Check(c.record); err != nil {
-		c.err = fmt.Errorf("malformed record: %w", err)
-		return
-	}
-	c.prepared = form(c.record)
-}
-
-// own replaces the record, which was the store's memory, by the caller's copy.
-func (c *change) own(record bson.Raw) {
-	if c.isRecord(c.prepared) { // the job takes records as they are
-		c.prepared = record
-	}
-	c.record = record
-}
-
-// isRecord reports whether a document is the record itself, in the same memory.
-func (c *change) isRecord(doc bson.Raw) bool {
-	return len(doc) == len(c.record) && len(doc) > 0 && &doc[0] == &c.record[0]
-}
-
-// size returns the bytes that the change holds before it is rendered.
-func (c *change) size() int {
-	if c.isRecord(c.prepared) {
-		return len(c.record) + len(c.mark)
-	}
-	return len(c.record) + len(c.prepared) + len(c.mark)
-}
-
 // stream reads the source, renders the stale rows and puts them into a publication. It reads the next batch while it
 // renders one.
 func (b *build) stream(ctx context.Context, pub origin.Publication) error {
@@ -329,9 +281,6 @@ func (b *build) mark(ctx context.Context, c *change) (err error) {
 	c.row, c.err = mark.Set(c.row, c.mark)
 	return nil
 }
-
-// id returns the _id of the record. compare has skipped records without one.
-func (c *change) id() bson.RawValue { return c.record.Lookup("_id") }
 
 // words returns the words of a row, or nil if the job has none, or the row has no room for them.
 func (b *build) words(row bson.Raw) []string {
