@@ -46,7 +46,7 @@ type Client struct {
 	maxBytes int64 // bytes of an uncompressed page
 	now      func() time.Time
 	sleep    func(context.Context, time.Duration) error // fails when the context ends
-	flights  flight.Group[Answer]                       // by key: user or user:document
+	flights  flight.Group[string, Answer]               // by key: user or user:document
 	root     context.Context                            // the parent of every request's context; Close cancels it
 	cancel   context.CancelFunc
 	running  sync.WaitGroup // of the flights; a flight begins under mu, and not after Close

@@ -32,7 +32,7 @@ type parser func(context.Context, *goquery.Document) (any, error)
 // get returns a fresh kept answer for a key, or one parsed from the page for a query string, or a stale one if
 // loading fails. If ctx ends, the page is still loaded, for later callers.
 func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
-	answer, err := c.flights.Do(ctx, key, func() (Answer, error) {
+	answer, _, err := c.flights.Do(ctx, key, func(context.Context) (Answer, error) {
 		if answer, known, err := c.lookup(key); known {
 			return answer, err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,7 +38,7 @@ type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time
 	timeout time.Duration // of one look-up
-	flights flight.Group[bson.Raw]
+	flights flight.Group[string, bson.Raw]
 
 	mu    sync.Mutex                 // guards cache
 	cache *lru.Cache[string, lookup] // by id
@@ -68,37 +67,24 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if known != nil && l.now().Before(known.until) {
 		return known.record, nil
 	}
-	found, own, err := l.share(ctx, id)
-	for err != nil && !own && ctx.Err() == nil && (errors.Is(err, errExpired) || errors.Is(err, fair.ErrLate)) {
-		found, own, err = l.share(ctx, id) // that caller had less time left than this one may have
-	}
+	latest, limited := ctx.Deadline()
+	found, _, err := l.flights.Do(ctx, id, func(ctx context.Context) (bson.Raw, error) {
+		end := time.Now().Add(l.timeout)
+		if limited && latest.Before(end) {
+			end = latest // the caller waits no longer, and other requests need the slot in the store's queue
+		}
+		ctx, cancel := context.WithDeadline(ctx, end)
+		defer cancel()
+		found, err := l.lookUp(ctx, id)
+		if err != nil && (ctx.Err() != nil || errors.Is(err, fair.ErrLate)) {
+			err = flight.Expired(err)
+		}
+		return found, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look up person %q: %w: %w", id, rules.ErrUnavailable, err)
 	}
 	return found, nil
-}
-
-// errExpired is the error of a look-up that ran out of the time of the caller that began it.
-var errExpired = errors.New("the look-up ran out of time")
-
-// share joins the look-up of a person or begins it. own reports that it has ended, and this caller has begun it.
-func (l *personLookup) share(ctx context.Context, id string) (found bson.Raw, own bool, err error) {
-	var began atomic.Bool // as the look-up may begin when its caller has left
-	found, err = l.flights.Do(ctx, id, func() (bson.Raw, error) {
-		began.Store(true)
-		end := time.Now().Add(l.timeout)
-		if d, limited := ctx.Deadline(); limited && d.Before(end) {
-			end = d // the caller waits no longer, and other requests need the slot in the store's queue
-		}
-		ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
-		defer cancel()
-		found, err := l.lookUp(ctx, id)
-		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", errExpired, err)
-		}
-		return found, err
-	})
-	return found, began.Load(), err
 }
 
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
