@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 
 	"vitrine/cache/fair"
+	"vitrine/rules/flight"
 	"vitrine/rules/lru"
 )
 
@@ -106,10 +107,11 @@ type Cache struct {
 	root   context.Context // canceled by Close; the parent context of every load
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool            // guarded by mu
-	loads   sync.WaitGroup  // mu guards Add against a concurrent Close
-	flights map[Key]*flight // guarded by mu
+	flights flight.Group[Key, *Answer]
+
+	mu     sync.Mutex
+	closed bool           // guarded by mu
+	loads  sync.WaitGroup // mu guards Add against a concurrent Close
 }
 
 // SetTimeout sets Options.Timeout for the next loads.
@@ -122,7 +124,8 @@ const entryBytes = 4 << 10
 func New(o Options) (*Cache, error) {
 	parallel := 2 * runtime.GOMAXPROCS(0)
 	c := &Cache{large: large{budget: o.LargeBudget, kept: lru.New[string, entry](0)},
-		turns: fair.New(parallel, maxWaiting), flights: map[Key]*flight{}}
+		turns: fair.New(parallel, maxWaiting)}
+	c.flights.Cancel, c.flights.Grace = true, lastWord
 	c.SetTimeout(o.Timeout)
 	c.inFlight.third, c.large.inFlight = o.InFlight/3, &c.inFlight
 	c.places.New = func() any { return new([]byte) }

@@ -3,8 +3,8 @@
 // The path of one request:
 //
 //  1. Lookup looks up the key and returns a hit unchanged.
-//  2. On a miss Load joins the flight for the key, or starts it. Concurrent
-//     callers share one computation.
+//  2. On a miss Load joins the flight for the plain answer of the key, or starts
+//     it (package flight). Concurrent callers share one computation.
 //  3. The flight looks up the key once more: another flight for the same key may
 //     have ended between this caller's look-up and the start of the flight.
 //  4. The loader runs under the cache's own deadline, not the first caller's: if a
@@ -12,6 +12,8 @@
 //     leaves, the load is cancelled. Package fair orders the loaders and separates
 //     those that take long.
 //  5. The cache stores the answer and returns it to every caller of the flight.
+//  6. Callers that want a coding then wait in the same way for the flight that
+//     compresses the plain answer. No flight waits for another one.
 //
 // A key names everything that an answer depends on, including the view's generation. An entry is therefore never
 // wrong, only unused, and nothing is ever invalidated. An answer of a new generation replaces the previous one's and

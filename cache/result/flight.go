@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/rules"
 	"vitrine/rules/fault"
+	"vitrine/rules/flight"
 )
 
 // Loader computes the plain answer of a key, the same bytes for the same key, and ends soon after its context does.
@@ -25,16 +26,6 @@ const (
 	Shared Outcome = "shared" // the loader of a concurrent caller computed the answer
 )
 
-// flight is a load that callers wait for. It is cancelled when the last caller leaves.
-type flight struct {
-	callers int // guarded by the cache's mu
-	cancel  context.CancelFunc
-	landed  chan struct{} // closed when the fields below are set
-	answer  *Answer
-	err     error
-	expired bool // the load ran out of time, or was refused because it would
-}
-
 // Get returns the answer for key, from memory or by Load.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	if a := c.Lookup(key); a != nil {
@@ -47,8 +38,16 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 // returns; the load continues while other callers wait for it. Its time is charged to the caller whose ctx began it
 // (see fair.With), and limited by that caller's deadline. Other callers, which may have more time, then load again.
 // Errors are the loader's, or rules.ErrUnavailable if the deadline passed or ctx ended.
+//
+// The caller waits for two flights, one after the other, if it wants a coding: callers of all codings share the load.
 func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	a, outcome, err := c.share(ctx, key, load)
+	a, outcome, err := c.share(ctx, key.plain(),
+		func(ctx context.Context) (*Answer, error) { return c.run(ctx, load) })
+	if plain := a; err == nil && key.Coding != Identity {
+		a, outcome, err = c.share(ctx, key, func(ctx context.Context) (*Answer, error) {
+			return c.compress(ctx, plain, key.Coding)
+		})
+	}
 	switch {
 	case err != nil:
 		c.stats.errors.Add(1)
@@ -58,79 +57,39 @@ func (c *Cache) Load(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 	return a, outcome, err
 }
 
-// share joins the flight for a key, or starts it, and waits until it lands.
+// share returns what one of the concurrent callers makes for a key.
 func (c *Cache) share(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	outcome := Shared
-	c.mu.Lock()
-	f := c.flights[key]
-	if f == nil {
-		if c.closed {
-			c.mu.Unlock()
-			return nil, Shared, unavailable(context.Canceled)
+	account := fair.AccountOf(ctx) // the caller's context must not be used when the caller has left
+	latest, limited := ctx.Deadline()
+	a, role, err := c.flights.Do(ctx, key, func(left context.Context) (*Answer, error) {
+		if !c.beginLoad() {
+			return nil, unavailable(context.Canceled)
 		}
-		outcome = Loaded
-		f = &flight{landed: make(chan struct{})}
-		c.flights[key] = f
-		c.loads.Add(1)
-		var loading context.Context
-		loading, f.cancel = context.WithDeadline(fair.With(c.root, fair.AccountOf(ctx)), c.deadline(ctx))
-		go func() {
-			defer c.loads.Done()
-			defer f.cancel()
-			f.answer, f.err = c.fly(loading, key, load)
-			f.expired = errors.Is(f.err, fair.ErrLate) ||
-				loading.Err() != nil && errors.Is(f.err, rules.ErrUnavailable)
-			c.mu.Lock()
-			c.endLocked(key, f)
-			c.mu.Unlock()
-			close(f.landed)
-		}()
-	}
-	f.callers++
-	c.mu.Unlock()
-	select {
-	case <-f.landed:
-		if f.expired && outcome == Shared && ctx.Err() == nil {
-			return c.share(ctx, key, load)
+		defer c.loads.Done()
+		end := time.Now().Add(time.Duration(c.timeout.Load()))
+		if limited && latest.Before(end) { // a longer load would keep its place in a store's queue without a caller
+			end = latest
 		}
-		return f.answer, outcome, f.err
-	case <-ctx.Done():
-	}
-	if ctx.Err() == context.DeadlineExceeded { // the load's deadline passes at about the same time
-		select {
-		case <-f.landed:
-			return f.answer, outcome, f.err
-		case <-time.After(lastWord):
+		ctx, cancel := context.WithDeadline(fair.With(c.root, account), end)
+		defer cancel()
+		defer context.AfterFunc(left, cancel)()
+		a, err := c.fly(ctx, key, load)
+		if errors.Is(err, fair.ErrLate) || ctx.Err() != nil && errors.Is(err, rules.ErrUnavailable) {
+			err = flight.Expired(err)
 		}
+		return a, err
+	})
+	switch role {
+	case flight.Began:
+		return a, Loaded, err
+	case flight.Left:
+		return nil, Shared, unavailable(err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f.callers--; f.callers == 0 {
-		f.cancel()
-		c.endLocked(key, f)
-	}
-	return nil, Shared, unavailable(context.Cause(ctx))
-}
-
-// deadline returns when a load for a caller ends: with the caller's deadline. With a later one, a load would keep its
-// place in a store's queue after its caller has left.
-func (c *Cache) deadline(ctx context.Context) time.Time {
-	end := time.Now().Add(time.Duration(c.timeout.Load()))
-	if d, ok := ctx.Deadline(); ok && d.Before(end) {
-		return d
-	}
-	return end
+	return a, Shared, err
 }
 
 // lastWord is how long callers whose deadline has passed wait for a load to return its error.
 const lastWord = time.Second
-
-// endLocked lets later callers begin a new flight.
-func (c *Cache) endLocked(key Key, f *flight) {
-	if c.flights[key] == f {
-		delete(c.flights, key)
-	}
-}
 
 // fly is the body of the flight. It looks up the key again: another flight may have stored the answer after this
 // one's caller missed it and before it began.
@@ -138,24 +97,17 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 	if a := c.lookup(key); a != nil {
 		return a, nil
 	}
-	var a *Answer
-	var err error
-	if key.Coding == Identity {
-		a, err = c.run(ctx, load)
-	} else {
-		a, err = c.compressed(ctx, key, load)
-	}
+	a, err := load(ctx)
 	if err == nil {
 		c.store(key, a)
 	}
 	return a, err
 }
 
-// compressed compresses the plain answer of a key, which it gets like any other caller.
-func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, error) {
-	plain, _, err := c.share(ctx, key.plain(), load)
-	if err != nil || plain.TooLarge {
-		return plain, err
+// compress returns a plain answer in a coding, or itself if it is too large.
+func (c *Cache) compress(ctx context.Context, plain *Answer, coding Coding) (*Answer, error) {
+	if plain.TooLarge {
+		return plain, nil
 	}
 	if !c.inFlight.Retain(plain) { // otherwise plain answers that wait for a turn could fill the memory
 		return nil, ErrInFlight
@@ -167,7 +119,7 @@ func (c *Cache) compressed(ctx context.Context, key Key, load Loader) (*Answer, 
 				return nil, err
 			}
 		}
-		return plain.in(key.Coding)
+		return plain.in(coding)
 	})
 }
 
