@@ -20,6 +20,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/flight"
 	"vitrine/rules/raw"
 	"vitrine/rules/similar"
 )
@@ -55,18 +56,12 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 type titles struct {
 	publications *filter.Filter
 	used         atomic.Bool // there was a request since warm last made a corpus
+	flights      flight.Group[weak.Pointer[index.Table], *corpus]
 
 	mu sync.Mutex // guards the rest
 	// latest is the corpus of the newest snapshot, which may not be shown yet; nil before the first. previous serves
 	// requests for the snapshot before it, until one for the newest arrives.
 	latest, previous *corpus
-	making           map[weak.Pointer[index.Table]]*making
-}
-
-// making is a corpus that one caller makes and others wait for.
-type making struct {
-	ended chan struct{} // closed when made is set, or the caller has left
-	made  *corpus
 }
 
 // corpus has the titles of the publications of one snapshot.
@@ -114,50 +109,37 @@ func (t *titles) warm(ctx context.Context, s *index.Table, loaded time.Time) err
 // concurrent callers wait without theirs, and one of them makes it if that caller leaves.
 func (t *titles) corpus(ctx context.Context, s *index.Table, loaded time.Time) (*corpus, error) {
 	of := weak.Make(s)
-	for {
-		t.mu.Lock()
-		if t.latest != nil && t.latest.of == of {
-			defer t.mu.Unlock()
-			t.previous = nil // its snapshot has been replaced
-			return t.latest, nil
-		}
-		if t.previous != nil && t.previous.of == of {
-			defer t.mu.Unlock()
-			return t.previous, nil
-		}
-		m, other := t.making[of]
-		if !other {
-			if t.making == nil {
-				t.making = map[weak.Pointer[index.Table]]*making{}
-			}
-			m = &making{ended: make(chan struct{})}
-			t.making[of] = m
-		}
-		t.mu.Unlock()
-		if !other {
-			return t.make(ctx, s, loaded, m)
-		}
-		if err := fair.TurnOf(ctx).Wait(ctx, m.ended); err != nil {
-			return nil, err
-		}
-		if m.made != nil {
-			return m.made, nil
-		}
+	if kept := t.find(of); kept != nil {
+		return kept, nil
 	}
+	return fair.Lead(ctx, &t.flights, of, func() (*corpus, error) {
+		if kept := t.find(of); kept != nil {
+			return kept, nil
+		}
+		made, err := t.make(ctx, s, loaded)
+		if err == nil {
+			t.keep(made)
+		}
+		return made, err
+	})
 }
 
-// make makes a corpus for all callers that wait for m, unless the context ends, and keeps it.
-func (t *titles) make(ctx context.Context, s *index.Table, loaded time.Time, m *making) (made *corpus, err error) {
-	defer fair.TurnOf(ctx).Share()()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if m.made = made; made != nil {
-			t.keepLocked(made)
-		}
-		delete(t.making, weak.Make(s))
-		close(m.ended)
-	}()
+// find returns the corpus of a snapshot, or nil.
+func (t *titles) find(of weak.Pointer[index.Table]) *corpus {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.latest != nil && t.latest.of == of:
+		t.previous = nil // its snapshot has been replaced
+		return t.latest
+	case t.previous != nil && t.previous.of == of:
+		return t.previous
+	}
+	return nil
+}
+
+// make makes the corpus of a snapshot, unless the context ends.
+func (t *titles) make(ctx context.Context, s *index.Table, loaded time.Time) (*corpus, error) {
 	found, err := s.Select(ctx, t.publications)
 	if err != nil {
 		return nil, err
@@ -176,8 +158,10 @@ func (t *titles) make(ctx context.Context, s *index.Table, loaded time.Time, m *
 	return &corpus{of: weak.Make(s), loaded: loaded, slots: slots, titles: all}, nil
 }
 
-// keepLocked keeps a corpus unless those of two newer snapshots are kept.
-func (t *titles) keepLocked(c *corpus) {
+// keep keeps a corpus unless those of two newer snapshots are kept.
+func (t *titles) keep(c *corpus) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch {
 	case t.latest == nil || !c.loaded.Before(t.latest.loaded):
 		t.latest, t.previous = c, t.latest

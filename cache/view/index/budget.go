@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"vitrine/rules/flight"
 	"vitrine/rules/lru"
 )
 
@@ -36,30 +37,26 @@ func (k derivedKey) isIndex() bool { return k.kind < kindNames }
 type derived interface{ Memory() int64 }
 
 type derivedOf struct {
-	key   derivedKey
-	value func() derived // builds it once; concurrent callers wait for it
-	built chan struct{}  // closed once the value is built
-	bytes int64          // bytes of the value, its key and its entry in the budget; 0 until it is built
+	value derived
+	bytes int64 // bytes of the value, its key and its entry in the budget
 }
 
 // Budget keeps the values derived from the segments of all views, and bounds their memory: above the limit it drops
 // the least recently used, which are built again on their next use. A running request keeps the values that it uses.
 type Budget struct {
 	bulkLimit int64 // limit of bulky fragments, which are never dropped to make room for others
+	builds    flight.Group[derivedKey, derived]
 
-	mu    sync.Mutex // guards the rest
-	limit int64
-	bulk  int64 // bytes of bulky fragments kept
-	// orders that are being built; each channel is closed when its order is built
-	sorting map[derivedKey]chan struct{}
-	used    int64
-	values  *lru.Cache[derivedKey, derivedOf]
+	mu     sync.Mutex // guards the rest
+	limit  int64
+	bulk   int64 // bytes of bulky fragments kept
+	used   int64
+	values *lru.Cache[derivedKey, derivedOf]
 }
 
 // NewBudget returns a budget with a limit in bytes, and another limit for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{},
-		values: lru.New[derivedKey, derivedOf](0)}
+	return &Budget{limit: limit, bulkLimit: bulk, values: lru.New[derivedKey, derivedOf](0)}
 }
 
 // Resize changes the limit in bytes. If it is less than before, values are dropped as others are added.
@@ -91,41 +88,48 @@ func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	return true
 }
 
-// derive returns the segment's derived value with a key. It builds the value if needed.
+// derive returns the segment's derived value with a key. It builds the value if needed; concurrent callers wait for
+// it.
 func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	key.segment = s
-	b := s.budget
-	b.mu.Lock()
-	values := b.valuesLocked(s)
-	d := values.Get(key)
-	if d == nil {
-		built := make(chan struct{})
-		d = values.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
-			defer close(built)
-			return build()
-		})})
+	if value := s.budget.find(key); value != nil {
+		return value.(T)
 	}
-	built := d.bytes > 0
-	b.mu.Unlock()
-	value := d.value()
-	if !built {
-		b.count(d, value.Memory())
-	}
+	wait := func(done <-chan struct{}) error { <-done; return nil }
+	value, _ := s.budget.builds.Lead(key, wait, func() (derived, error) {
+		value := s.budget.find(key)
+		if value == nil {
+			value = build()
+			s.budget.keep(key, value)
+		}
+		return value, nil
+	})
 	return value.(T)
 }
 
-// count adds a new value to the memory used, and drops values that no longer fit.
-func (b *Budget) count(d *derivedOf, bytes int64) {
+// find returns a value that is kept, or nil.
+func (b *Budget) find(key derivedKey) derived {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d.bytes > 0 || b.values.Peek(d.key) != d {
-		// another caller has counted it, or it was dropped or its segment replaced
+	if d := b.valuesLocked(key.segment).Get(key); d != nil {
+		return d.value
+	}
+	return nil
+}
+
+// keep keeps a value, and drops values that no longer fit. The memory of values of a replaced segment does not count.
+func (b *Budget) keep(key derivedKey, value derived) {
+	size := value.Memory() + int64(len(key.path)+len(key.arg)) + 256
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	values := b.valuesLocked(key.segment)
+	values.Put(key, derivedOf{value, size})
+	if values != b.values {
 		return
 	}
-	d.bytes = bytes + int64(len(d.key.path)+len(d.key.arg)) + 256
-	b.used += d.bytes
+	b.used += size
 	for b.used > b.limit && b.values.Len() > 1 {
-		_, oldest := b.values.Oldest()
+		oldest, _ := b.values.Oldest()
 		b.dropLocked(oldest)
 	}
 }
@@ -133,14 +137,18 @@ func (b *Budget) count(d *derivedOf, bytes int64) {
 // has reports whether the segment has a value with a key, or is building it.
 func (s *segment) has(key derivedKey) bool {
 	key.segment = s
-	s.budget.mu.Lock()
-	defer s.budget.mu.Unlock()
-	return s.budget.valuesLocked(s).Peek(key) != nil
+	return s.budget.has(key) || s.budget.builds.Running(key) != nil
 }
 
-func (b *Budget) dropLocked(d *derivedOf) {
-	b.values.Remove(d.key)
-	b.used -= d.bytes
+func (b *Budget) has(key derivedKey) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.valuesLocked(key.segment).Peek(key) != nil
+}
+
+func (b *Budget) dropLocked(key derivedKey) {
+	b.used -= b.values.Peek(key).bytes
+	b.values.Remove(key)
 }
 
 // inUse lists the keys of values that segments hold and others can build, the most recently used first, once each.

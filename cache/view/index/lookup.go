@@ -212,20 +212,15 @@ func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 		return nil
 	}
 	key.segment = s
-	s.budget.mu.Lock()
-	d := s.budget.valuesLocked(s).Peek(key)
-	s.budget.mu.Unlock()
 	now := time.Now()
 	s.wanted.Store(&now)
-	if d == nil {
-		return fair.TurnOf(ctx).Costly(ctx)
-	}
-	select {
-	case <-d.built:
+	if s.budget.has(key) {
 		return nil
-	default:
-		return fair.TurnOf(ctx).Wait(ctx, d.built)
 	}
+	if building := s.budget.builds.Running(key); building != nil {
+		return fair.TurnOf(ctx).Wait(ctx, building.Done())
+	}
+	return fair.TurnOf(ctx).Costly(ctx)
 }
 
 // Has reports whether a row has something at a path, or had it once. For a table without rows it returns true.

@@ -155,45 +155,26 @@ func orderNamed(name string) (order raw.Sort) {
 // callers wait without theirs.
 func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, error) {
 	key := derivedKey{segment: s, kind: kindOrder, path: orderName(order)}
-	b := s.budget
-	for {
-		b.mu.Lock()
-		if kept := b.valuesLocked(s).Get(key); kept != nil {
-			b.mu.Unlock()
-			return kept.value().(permutation), nil
+	if kept := s.budget.find(key); kept != nil {
+		return kept.(permutation), nil
+	}
+	sorted, err := fair.Lead(ctx, &s.budget.builds, key, func() (derived, error) {
+		if kept := s.budget.find(key); kept != nil {
+			return kept, nil
 		}
-		sorting, other := b.sorting[key]
-		if !other {
-			sorting = make(chan struct{})
-			b.sorting[key] = sorting
-		}
-		b.mu.Unlock()
-		if !other {
-			return s.sortBy(ctx, key, order)
-		}
-		if err := fair.TurnOf(ctx).Wait(ctx, sorting); err != nil {
+		sorted, err := rank(order, s.rows).inTurn(ctx)
+		if err != nil {
 			return nil, err
 		}
-	}
-}
-
-// sortBy sorts the rows, unless the context ends, and keeps their order under a key that is in Budget.sorting.
-func (s *segment) sortBy(ctx context.Context, key derivedKey, order raw.Sort) (permutation, error) {
-	b := s.budget
-	defer fair.TurnOf(ctx).Share()()
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		close(b.sorting[key])
-		delete(b.sorting, key)
-	}()
-	sorted, err := rank(order, s.rows).inTurn(ctx)
+		all := make(permutation, len(sorted))
+		for i, row := range sorted {
+			all[i] = uint32(row)
+		}
+		s.budget.keep(key, all)
+		return all, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := make(permutation, len(sorted))
-	for i, row := range sorted {
-		all[i] = uint32(row)
-	}
-	return derive(s, key, func() permutation { return all }), nil
+	return sorted.(permutation), nil
 }

@@ -97,9 +97,9 @@ func (t *Table) ReplacedBy(next *Table) {
 	b := t.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, d := range b.values.All() {
+	for key := range b.values.All() {
 		if slices.Contains(t.segments, key.segment) && !slices.Contains(kept, key.segment) {
-			b.dropLocked(d)
+			b.dropLocked(key)
 		}
 	}
 	for _, seg := range t.segments {
@@ -115,7 +115,7 @@ func (t *Table) Indexes() (paths int, bytes int64) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()
 	for key, d := range t.budget.values.All() {
-		if slices.Contains(t.segments, key.segment) && d.bytes > 0 {
+		if slices.Contains(t.segments, key.segment) {
 			bytes += d.bytes
 			if key.isIndex() {
 				paths++

@@ -6,20 +6,28 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
+	"vitrine/rules/flight"
 )
 
 // Tables keeps what requests read of whole snapshots: tables by the view and a name, each of the snapshot of its view
 // that was last requested. The zero value has none. It is safe for concurrent use.
 type Tables[T any] struct {
+	flights flight.Group[tableKey, *T]
+
 	mu   sync.Mutex              // guards made
 	made map[[2]string]*entry[T] // by view and name
 }
 
-// entry is a table that one request makes and others wait for.
+// tableKey names a table and the snapshot of which it is made.
+type tableKey struct {
+	view, name string
+	of         edition
+}
+
+// entry is a table that is kept.
 type entry[T any] struct {
 	of    edition
-	ended chan struct{} // closed when table is set, or the request has failed
-	table *T            // nil after a failure
+	table *T
 }
 
 // edition tells the snapshots of a view apart.
@@ -38,54 +46,49 @@ func (e edition) after(other edition) bool {
 // turn; concurrent requests wait without theirs, and one of them makes it if that request leaves.
 func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, read func() (*T, error)) (*T, error) {
 	meta := snap.Meta()
-	of := edition{snap.Edition(), meta.Generation, meta.Published.UnixMilli()}
-	key := [2]string{meta.View, name}
-	for {
-		t.mu.Lock()
-		s := t.made[key]
-		if s != nil && s.of.after(of) { // a request that began before the newer snapshot: do not replace its table
-			t.mu.Unlock()
-			return read()
+	key := tableKey{meta.View, name, edition{snap.Edition(), meta.Generation, meta.Published.UnixMilli()}}
+	if table, late := t.find(key); table != nil {
+		return table, nil
+	} else if late {
+		return read()
+	}
+	return fair.Lead(ctx, &t.flights, key, func() (*T, error) {
+		if table, _ := t.find(key); table != nil {
+			return table, nil
 		}
-		makes := s == nil || s.of != of
-		if makes {
-			if t.made == nil {
-				t.made = map[[2]string]*entry[T]{}
-			}
-			s = &entry[T]{of: of, ended: make(chan struct{})}
-			t.made[key] = s
+		made, err := read()
+		if err == nil {
+			t.keep(key, made)
 		}
-		t.mu.Unlock()
-		if makes {
-			return t.make(ctx, key, s, read)
-		}
-		select {
-		case <-s.ended:
-		default:
-			if err := fair.TurnOf(ctx).Wait(ctx, s.ended); err != nil {
-				return nil, err
-			}
-		}
-		if s.table != nil {
-			return s.table, nil
-		}
+		return made, err
+	})
+}
+
+// find returns a table that is kept, or nil. If late is true, that of a newer snapshot is kept: the request began
+// before that snapshot was shown, and its table is not worth keeping.
+func (t *Tables[T]) find(key tableKey) (table *T, late bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch kept := t.made[[2]string{key.view, key.name}]; {
+	case kept == nil:
+		return nil, false
+	case kept.of == key.of:
+		return kept.table, false
+	default:
+		return nil, kept.of.after(key.of)
 	}
 }
 
-// make makes a table for all requests that wait for s.
-func (t *Tables[T]) make(ctx context.Context, key [2]string, s *entry[T], read func() (*T, error)) (*T, error) {
-	defer fair.TurnOf(ctx).Share()()
-	defer func() {
-		if s.table == nil {
-			t.mu.Lock()
-			if t.made[key] == s {
-				delete(t.made, key)
-			}
-			t.mu.Unlock()
-		}
-		close(s.ended)
-	}()
-	made, err := read()
-	s.table = made
-	return made, err
+// keep keeps a table in place of one of an older snapshot.
+func (t *Tables[T]) keep(key tableKey, made *T) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name := [2]string{key.view, key.name}
+	if kept := t.made[name]; kept != nil && kept.of.after(key.of) {
+		return
+	}
+	if t.made == nil {
+		t.made = map[[2]string]*entry[T]{}
+	}
+	t.made[name] = &entry[T]{key.of, made}
 }
