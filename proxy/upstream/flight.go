@@ -5,44 +5,18 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/upstream/gate"
 	"vitrine/rules"
+	"vitrine/rules/flight"
 )
 
-// flight is a fetch for all requests of a key.
-type flight struct {
-	ended  chan struct{} // closed at its end
-	status int           // of the other server's response; set before the end
-	err    error         // why there is none; set before the end
-}
-
-// flights are those under way, by key.
-type flights struct{ byKey sync.Map }
-
-// flying returns the flight of a key, or nil.
-func (f *flights) flying(key string) *flight {
-	found, _ := f.byKey.Load(key)
-	one, _ := found.(*flight)
-	return one
-}
-
-// board begins a flight for a key, or returns the one under way.
-func (f *flights) board(key string) (one *flight, leads bool) {
-	found, flies := f.byKey.LoadOrStore(key, &flight{ended: make(chan struct{})})
-	return found.(*flight), !flies
-}
-
-// land ends a flight with its result.
-func (f *flights) land(key string, one *flight, status int, err error) {
-	one.status, one.err = status, err
-	f.byKey.Delete(key)
-	close(one.ended)
-}
+// flights are the fetches under way, by key. Each ends with the status of the other server's response, or with the
+// error why there is none.
+type flights = flight.Group[string, int]
 
 // load answers from the other server, sharing the request with concurrent requests for the same key. e is the kept
 // entry, or nil.
@@ -75,15 +49,15 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 }
 
 // join returns the flight of a request. If by is not nil, the request leads it, with its client's share.
-func (p *Proxy) join(ctx context.Context, r *request) (f *flight, by *gate.Share, err error) {
-	if f = p.flights.flying(r.key); f != nil {
+func (p *Proxy) join(ctx context.Context, r *request) (f *flight.Run[int], by *gate.Share, err error) {
+	if f = p.flights.Running(r.key); f != nil {
 		return f, nil, nil
 	}
 	share, err := p.gate.Admit(ctx, r.client)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, leads := p.flights.board(r.key)
+	f, leads := p.flights.Join(r.key)
 	if !leads {
 		share.Leave()
 		return f, nil, nil
@@ -96,12 +70,12 @@ var errBroken = errors.New("the request has failed")
 
 // lead fetches the answer for a flight.
 func (p *Proxy) lead(
-	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight, by gate.Share, arrived time.Time,
+	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight.Run[int], by gate.Share, arrived time.Time,
 ) error {
 	got, err := fetched{}, errBroken
 	var shared *entry
 	func() {
-		defer func() { p.flights.land(r.key, f, got.status, err) }()
+		defer func() { p.flights.End(r.key, f, got.status, err) }()
 		// Another flight may have landed between the look-up of e and this one.
 		if shared = p.newer(c, r, e, arrived); shared == nil {
 			p.counts.misses.Inc()
@@ -118,23 +92,24 @@ func (p *Proxy) lead(
 // follow waits for a flight. It reports whether it has answered, or failed; otherwise the request needs an answer of
 // its own.
 func (p *Proxy) follow(
-	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight, arrived time.Time,
+	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight.Run[int], arrived time.Time,
 ) (answered bool, err error) {
 	select {
-	case <-f.ended:
+	case <-f.Done():
 	case <-ctx.Done():
 		return true, context.Cause(ctx)
 	}
 	if shared := p.newer(c, r, e, arrived); shared != nil {
 		return true, p.collapse(c, r, shared)
 	}
-	_, refused := errors.AsType[*rules.RetryError](f.err)
+	status, failure := f.Result()
+	_, refused := errors.AsType[*rules.RetryError](failure)
 	switch {
 	// Other errors may come from what else is in the leader's request.
-	case refused, errors.Is(f.err, ErrTimeout):
+	case refused, errors.Is(failure, ErrTimeout):
 		p.counts.misses.Inc()
-		return true, p.finish(ctx, c, r, e, fetched{}, f.err)
-	case f.status >= 500 && e != nil && e.standsIn(p.options.Now(), false):
+		return true, p.finish(ctx, c, r, e, fetched{}, failure)
+	case status >= 500 && e != nil && e.standsIn(p.options.Now(), false):
 		return true, p.answerStale(c, r, e)
 	}
 	return false, nil
@@ -190,7 +165,7 @@ func (p *Proxy) validateLater(r *request, e *entry) {
 	if !admitted {
 		return
 	}
-	f, leads := p.flights.board(r.key)
+	f, leads := p.flights.Join(r.key)
 	if !leads {
 		by.Leave()
 		return
@@ -198,7 +173,7 @@ func (p *Proxy) validateLater(r *request, e *entry) {
 	r.method = http.MethodGet
 	p.running.Go(func() {
 		got, err := fetched{}, errBroken
-		defer func() { p.flights.land(r.key, f, got.status, err) }()
+		defer func() { p.flights.End(r.key, f, got.status, err) }()
 		got, err = p.fetch(p.life, r, e, by)
 		got.discard()
 	})
