@@ -16,23 +16,24 @@ const flightTime = time.Minute
 
 // fly gets the answer of a flight, and lands it for the callers that wait. The file and the budget come after that,
 // so that they delay no caller.
-func (k *Keeper) fly(f *flight) {
+func (k *Keeper) fly(f *fetch) {
 	defer k.store.flights.leave()
 	defer fault.Panics()()
-	f.err = fault.Guard(func() (err error) {
+	var found Found
+	err := fault.Guard(func() (err error) {
 		ctx, cancel := context.WithTimeout(k.life, flightTime)
 		defer cancel()
-		f.found, err = k.obtain(ctx, f)
+		found, err = k.obtain(ctx, f)
 		return err
 	})
-	k.store.flights.land(f)
-	e := f.found.Entry
-	if f.err != nil || e == nil || e.slot == nil {
+	k.store.flights.land(f, found, err)
+	e := found.Entry
+	if err != nil || e == nil || e.slot == nil {
 		return
 	}
-	err := fault.Guard(func() error {
-		if f.found.Body != nil {
-			k.store.copy(e, f.found.Body)
+	err = fault.Guard(func() error {
+		if found.Body != nil {
+			k.store.copy(e, found.Body)
 		}
 		// Close waits for it: what is stored has to fit
 		_, err := k.store.fit(context.WithoutCancel(k.life), f.rule, e)
@@ -45,7 +46,7 @@ func (k *Keeper) fly(f *flight) {
 
 // obtain gets the answer of a flight: from the store if another process has fetched it, otherwise from the other
 // server.
-func (k *Keeper) obtain(ctx context.Context, f *flight) (Found, error) {
+func (k *Keeper) obtain(ctx context.Context, f *fetch) (Found, error) {
 	before := k.store.index.get(f.key)
 	claim, kept, err := k.store.remote.claim(ctx, f.key)
 	if err != nil {
@@ -115,7 +116,7 @@ func (k *Keeper) content(ctx context.Context, r origin.Response) []byte {
 }
 
 // freshEntry returns the entry that makes a request unnecessary, or nil.
-func (k *Keeper) freshEntry(f *flight) *Entry {
+func (k *Keeper) freshEntry(f *fetch) *Entry {
 	e := k.store.index.get(f.key)
 	if e == nil || !k.clock.freshUntil(e, f.rule, f.due) || f.force && e.Checked.Before(f.began) {
 		return nil
@@ -124,7 +125,7 @@ func (k *Keeper) freshEntry(f *flight) *Entry {
 }
 
 // request requests the answer of a flight from the other server when the rule's pace allows it.
-func (k *Keeper) request(ctx context.Context, f *flight) (r origin.Response, v verdict, err error) {
+func (k *Keeper) request(ctx context.Context, f *fetch) (r origin.Response, v verdict, err error) {
 	if !f.paid { // otherwise Refresh has waited for its own pace
 		done, err := f.rule.state.pace.ownTurn(ctx, f)
 		if err != nil {
@@ -162,7 +163,7 @@ func (k *Keeper) request(ctx context.Context, f *flight) (r origin.Response, v v
 }
 
 // read judges the answer to a request, which had the validators of kept.
-func (k *Keeper) read(answer Answer, f *flight, kept *Entry) (origin.Response, verdict, error) {
+func (k *Keeper) read(answer Answer, f *fetch, kept *Entry) (origin.Response, verdict, error) {
 	if answer.Status != http.StatusNotModified {
 		r, v := judge(answer, f.rule, f.key, kept)
 		v.answer = answer
@@ -179,7 +180,7 @@ func (k *Keeper) read(answer Answer, f *flight, kept *Entry) (origin.Response, v
 
 // failed records that a request brought no answer that is kept. It is a failure of the other server if it sent
 // nothing, or something else than a good answer that there was.
-func (k *Keeper) failed(f *flight, kept *Entry, v verdict, err error) {
+func (k *Keeper) failed(f *fetch, kept *Entry, v verdict, err error) {
 	if k.life.Err() != nil {
 		return // the keeper has ended the request
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/rules"
+	"vitrine/rules/flight"
 )
 
 const (
@@ -14,17 +15,14 @@ const (
 	mostFlights   = 256 // of all clients
 )
 
-// flight is one fetch of a key, for all who wait for it. It belongs to none of them: it goes on when they leave.
-type flight struct {
+// fetch is one flight for a key, for all who wait for it. It belongs to none of them: it goes on when they leave.
+type fetch struct {
+	*flight.Run[Found]
 	key    string
 	rule   *Rule
 	client netip.Prefix // that began it; invalid for Vitrine's own
 	began  time.Time
-	done   chan struct{} // closed when found and err are set
 	others chan struct{} // closed when a caller that is not the client has joined
-
-	found Found
-	err   error
 
 	// force asks the other server although the kept answer is fresh, unless another process has asked it since the
 	// flight began.
@@ -40,19 +38,19 @@ type flight struct {
 // flights are the fetches under way, one a key.
 type flights struct {
 	mu       sync.Mutex
-	byKey    map[string]*flight
+	byKey    map[string]*fetch
 	byClient map[netip.Prefix]int
 	closed   bool
 	running  sync.WaitGroup
 }
 
 func newFlights() *flights {
-	return &flights{byKey: map[string]*flight{}, byClient: map[netip.Prefix]int{}}
+	return &flights{byKey: map[string]*fetch{}, byClient: map[netip.Prefix]int{}}
 }
 
 // join returns the flight of f's key that is under way, or begins f. It calls fresh under the lock, so that no flight
 // begins just after another has landed with the answer; if fresh returns true, there is no flight.
-func (fs *flights) join(f *flight, fresh func() bool) (joined *flight, begun bool, err error) {
+func (fs *flights) join(f *fetch, fresh func() bool) (joined *fetch, begun bool, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.closed {
@@ -80,7 +78,7 @@ func (fs *flights) join(f *flight, fresh func() bool) (joined *flight, begun boo
 }
 
 // land ends a flight for those who wait for it. What it still does afterwards is counted until leave.
-func (fs *flights) land(f *flight) {
+func (fs *flights) land(f *fetch, found Found, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.byKey[f.key] == f {
@@ -91,7 +89,7 @@ func (fs *flights) land(f *flight) {
 			delete(fs.byClient, f.client)
 		}
 	}
-	close(f.done)
+	f.End(found, err)
 }
 
 // leave is the last thing that a flight does.
@@ -108,7 +106,7 @@ func (fs *flights) void(key string) {
 }
 
 // unlessVoid calls keep, unless the flight's key was dropped. No drop happens meanwhile.
-func (fs *flights) unlessVoid(f *flight, keep func()) bool {
+func (fs *flights) unlessVoid(f *fetch, keep func()) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if !f.void {

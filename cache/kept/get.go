@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/rules"
+	"vitrine/rules/flight"
 )
 
 const (
@@ -59,7 +60,7 @@ func (k *Keeper) await(ctx context.Context, client netip.Prefix, rule *Rule, key
 		if old != nil && old.slot.pausing(k.clock.now()) {
 			return k.stale(old, rule, upstreamFailed), nil
 		}
-		f, err := k.begin(&flight{key: key, rule: rule, client: client})
+		f, err := k.begin(&fetch{key: key, rule: rule, client: client})
 		switch {
 		case err != nil && old != nil:
 			return k.stale(old, rule, revalidating), nil
@@ -111,8 +112,8 @@ func (k *Keeper) withinRevalidate(e *Entry, rule *Rule) bool {
 }
 
 // begin joins the flight of a key, or begins one. It returns nil if the entry is fresh by now.
-func (k *Keeper) begin(f *flight) (*flight, error) {
-	f.began, f.done, f.others = k.clock.now(), make(chan struct{}), make(chan struct{})
+func (k *Keeper) begin(f *fetch) (*fetch, error) {
+	f.Run, f.began, f.others = flight.NewRun[Found](), k.clock.now(), make(chan struct{})
 	joined, begun, err := k.store.flights.join(f, func() bool {
 		e := k.store.index.get(f.key)
 		return e != nil && !f.force && k.clock.freshUntil(e, f.rule, f.due)
@@ -124,7 +125,7 @@ func (k *Keeper) begin(f *flight) (*flight, error) {
 }
 
 // wait waits for a flight, and if there is an old entry that may be sent, no longer than until patient.
-func (k *Keeper) wait(ctx context.Context, f *flight, old *Entry, patient time.Time) (Found, error) {
+func (k *Keeper) wait(ctx context.Context, f *fetch, old *Entry, patient time.Time) (Found, error) {
 	var late <-chan time.Time
 	if old != nil {
 		timer := time.NewTimer(patient.Sub(k.clock.now()))
@@ -132,7 +133,7 @@ func (k *Keeper) wait(ctx context.Context, f *flight, old *Entry, patient time.T
 		late = timer.C
 	}
 	select {
-	case <-f.done:
+	case <-f.Done():
 	case <-late:
 		return k.stale(old, f.rule, revalidating), nil
 	case <-ctx.Done():
@@ -141,14 +142,15 @@ func (k *Keeper) wait(ctx context.Context, f *flight, old *Entry, patient time.T
 	if old == nil { // the flight may have found it in the store
 		old = k.usable(f.rule, f.key)
 	}
-	var busy *rules.RetryError
+	found, err := f.Result()
+	_, busy := errors.AsType[*rules.RetryError](err)
 	switch {
-	case old != nil && errors.As(f.err, &busy):
+	case old != nil && busy:
 		return k.stale(old, f.rule, revalidating), nil
-	case old != nil && (f.err != nil || f.found.Outcome == Passed):
+	case old != nil && (err != nil || found.Outcome == Passed):
 		return k.stale(old, f.rule, upstreamFailed), nil
 	}
-	return f.found, f.err
+	return found, err
 }
 
 // stale returns a stale entry.
@@ -195,7 +197,7 @@ func (k *Keeper) Renew(ctx context.Context, rule *Rule, key string) (Found, erro
 		return Found{}, rules.Wrongf("", "", "path and parameters are longer than %d bytes", MaxKey)
 	}
 	for {
-		own := &flight{key: key, rule: rule, force: true}
+		own := &fetch{key: key, rule: rule, force: true}
 		f, err := k.begin(own)
 		if err != nil {
 			return Found{}, fmt.Errorf("renew the kept answer of %s: %w", key, err)

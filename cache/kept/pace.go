@@ -65,7 +65,7 @@ func (p *pace) connections() (slots, spare chan struct{}) {
 
 // ownTurn is turn for a flight, within the share of the client that began it. A flight that another client waits for
 // needs no share: that client would wait for the first one's hanging requests.
-func (p *pace) ownTurn(ctx context.Context, f *flight) (done func(), err error) {
+func (p *pace) ownTurn(ctx context.Context, f *fetch) (done func(), err error) {
 	if !f.client.IsValid() {
 		return p.turn(ctx)
 	}

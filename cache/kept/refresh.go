@@ -127,12 +127,12 @@ func (r *refresher) fetch(ctx context.Context, key string) error {
 	}
 	defer done()
 	before := r.k.store.index.get(key)
-	f, err := r.k.begin(&flight{key: key, rule: r.rule, paid: true, due: r.pass.Due})
+	f, err := r.k.begin(&fetch{key: key, rule: r.rule, paid: true, due: r.pass.Due})
 	if err != nil || f == nil { // it has just become fresh
 		return err
 	}
 	select {
-	case <-f.done:
+	case <-f.Done():
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -140,19 +140,20 @@ func (r *refresher) fetch(ctx context.Context, key string) error {
 }
 
 // count counts the result of a flight. Failures of single answers do not end the run.
-func (r *refresher) count(f *flight, before *Entry) error {
+func (r *refresher) count(f *fetch, before *Entry) error {
+	found, err := f.Result()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case f.err != nil:
+	case err != nil:
 		r.run.Failed++
 		if r.failures++; r.failures >= mostFailures {
-			return fmt.Errorf("%d requests in a row failed, the last for %s: %w", r.failures, f.key, f.err)
+			return fmt.Errorf("%d requests in a row failed, the last for %s: %w", r.failures, f.key, err)
 		}
 		return nil
-	case f.found.Outcome == Passed:
+	case found.Outcome == Passed:
 		r.run.Failed++
-	case before != nil && before.Digest == f.found.Entry.Digest:
+	case before != nil && before.Digest == found.Entry.Digest:
 		r.run.Fetched, r.run.Confirmed = r.run.Fetched+1, r.run.Confirmed+1
 	default:
 		r.run.Fetched, r.run.Changed = r.run.Fetched+1, r.run.Changed+1

@@ -60,7 +60,7 @@ func (s *storage) open() error {
 
 // keep makes an answer the entry of its key, unless the key was dropped since the flight began or there is a newer
 // one. It returns the key's entry, or one that is not kept.
-func (s *storage) keep(f *flight, r origin.Response) (e *Entry) {
+func (s *storage) keep(f *fetch, r origin.Response) (e *Entry) {
 	var before *Entry
 	now := s.now()
 	newest := func(r *origin.Response, before *Entry) bool {
@@ -76,7 +76,7 @@ func (s *storage) keep(f *flight, r origin.Response) (e *Entry) {
 
 // find gets what the store has of a flight's key, if nothing is known of it here: other processes may have kept it
 // before this one has read their changes.
-func (s *storage) find(ctx context.Context, f *flight) {
+func (s *storage) find(ctx context.Context, f *fetch) {
 	if s.index.get(f.key) != nil || !s.remote.readable() {
 		return
 	}
