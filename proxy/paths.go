@@ -108,3 +108,9 @@ func didYouMean(path string, routes []string) string {
 	}
 	return params.DidYouMean(strings.TrimSuffix(path, "/"), known)
 }
+
+// isList reports whether a path is one of listRoutes.
+func isList(path string) bool {
+	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" ||
+		strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
+}

@@ -1,27 +1,11 @@
 package proxy
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/gofiber/fiber/v2"
 
-	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/purge"
 )
-
-// KeptChanged tells caches in front that the answers of keys have changed. It is the Changed of the Keeper's options.
-func (s *Server) KeptChanged(keys []string) {
-	if s.purger == nil || len(keys) == 0 {
-		return
-	}
-	paths := map[string]bool{}
-	for _, key := range keys {
-		paths[keptadmin.PathOf(key)] = true
-	}
-	s.purger.KeptChanged(slices.Sorted(maps.Keys(paths)))()
-}
 
 // headerTags names the tags of an answer for caches in front.
 const headerTags = "Surrogate-Key"

@@ -32,7 +32,7 @@ import (
 
 // Server is the front end: the public app and the operator's.
 type Server struct {
-	settings atomic.Pointer[settings]
+	settings generations
 	adopting sync.Mutex // guards the change to the next settings
 
 	options   Options // the initial options with defaults; Adopt changes only settings

@@ -235,3 +235,13 @@ func (p *Proxy) invalidate(r *request, header http.Header) {
 		}
 	}
 }
+
+// SentBy reports whether a request with these lines in Via is one of this Proxy that runs: Options.URL leads back
+// here.
+func (p *Proxy) SentBy(lines [][]byte) bool {
+	via := make([]string, len(lines))
+	for i, line := range lines {
+		via[i] = string(line)
+	}
+	return p.marks.comesBack(via)
+}

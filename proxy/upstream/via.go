@@ -40,13 +40,3 @@ func (m *marks) comesBack(lines []string) bool {
 	}
 	return false
 }
-
-// SentBy reports whether a request with these lines in Via is one of this Proxy that runs: Options.URL leads back
-// here.
-func (p *Proxy) SentBy(lines [][]byte) bool {
-	via := make([]string, len(lines))
-	for i, line := range lines {
-		via[i] = string(line)
-	}
-	return p.marks.comesBack(via)
-}

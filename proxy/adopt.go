@@ -1,0 +1,163 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/proxy/api"
+	"vitrine/proxy/auth"
+	"vitrine/proxy/compare"
+	"vitrine/proxy/listener"
+	"vitrine/proxy/lists"
+	"vitrine/proxy/purge"
+	"vitrine/proxy/response"
+	"vitrine/proxy/upstream"
+)
+
+// newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the
+// invalid option.
+func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
+	var earlier *auth.Authenticator
+	rate := auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second)
+	set, adopted := &settings{fields: o.Fields, rate: rate, perSecond: o.Limits.Rate}, time.Time{}
+	if before != nil {
+		// The generation is part of the keys of plans and answers: those of the previous settings are not found any
+		// more.
+		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
+		if before.perSecond == set.perSecond {
+			set.rate = before.rate // so that a reload forgives no client
+		}
+	}
+	var err error
+	if set.cors, err = newCORS(o.CORS); err != nil {
+		return nil, err
+	}
+	ownCORS := set.cors != nil
+	vary := o.Auth.Vary()
+	// If all callers are alike, a page of another site learns no more than any caller.
+	if set.cors == nil && len(vary) == 0 {
+		set.cors = openCORS
+	}
+	set.env, err = api.New(o.Options, api.Shared{
+		Strangers: s.strangers, Now: s.options.Now, Timeout: o.Limits.Request,
+	})
+	if err != nil {
+		return nil, err
+	}
+	set.lists, err = lists.New(o.Lists, lists.Shared{
+		Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
+	})
+	if err != nil {
+		return nil, err
+	}
+	set.described = sync.OnceValue(set.describe)
+	o.Auth.Upstream = o.Upstream.Keys
+	set.users = api.Users{Views: s.options.Views}
+	set.auth, err = auth.New(o.Auth, auth.Shared{
+		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
+		Deadline:  func(c *fiber.Ctx) time.Time { return listener.Received(c.Context()).Add(o.Limits.Request) },
+		WrongKeys: s.metrics.WrongKeys, KeyUses: s.metrics.KeyUses, Now: s.options.Now,
+	}, earlier)
+	if err != nil {
+		return nil, err
+	}
+	set.shortcuts = &shortcuts{
+		auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader,
+		metrics: s.metrics, purger: s.purger, log: s.lines,
+	}
+	if slices.Contains(vary, fiber.HeaderCookie) {
+		set.shortcuts.cookie = o.Auth.Session.Cookie
+	}
+	if s.shadow != nil {
+		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
+	}
+	set.limit = set.auth.Limit(set.rate)
+	set.routes = set.env.Routes()
+	var tags func(response.Plan) []response.Header
+	if s.purger != nil {
+		tags = purge.Headers
+	}
+	set.response = response.New(response.Options{
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
+		Codings:   []result.Coding{result.Zstd, result.Brotli, result.Gzip},
+		Freshness: o.Fresh, Vary: vary,
+		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.Request, Backtracking: s.options.Limits.Backtracking,
+		Tags: tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
+	})
+	set.upstream = &upstream.Policy{
+		Doors: upstream.Doors{
+			Own: ownRoutes, Routes: o.Upstream.Routes, Paths: s.options.Upstream.Paths,
+			Auth: set.auth, Keep: o.Upstream.Keep, Keeper: s.options.Upstream.Keeper,
+		},
+		Response: set.response, Vary: vary, OwnCORS: ownCORS,
+	}
+	return set, nil
+}
+
+// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns is for when
+// it is shown: it tells caches in front what has changed, and prepares the snapshot further.
+func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []index.Change) (shown func()) {
+	set := s.settings.Load() // settings may have been adopted since the last snapshot
+	keep := set.response.Prepare(ctx, next)
+	tell := func() {}
+	if s.purger != nil {
+		concerned, err := set.lists.Concerned(ctx, next, changes)
+		if err != nil {
+			concerned = nil // then caches drop the whole view
+		}
+		tell = s.purger.Changed(next.Meta().View, concerned)
+	}
+	return func() {
+		tell()
+		keep()
+		if err := set.env.Warm(ctx, next, &s.counted); err != nil && ctx.Err() == nil {
+			s.log.Warn("prewarming failed", "view", next.Meta().View, "error", err)
+		}
+		s.fields.Check(ctx, s.settings.Load().fields, next.Meta().View)
+	}
+}
+
+// Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first
+// year, freshness, CORS, the routes of the upstream server, the rules by which its answers are kept, and of the
+// limits Rate and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's
+// app do not change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent
+// use.
+func (s *Server) Adopt(o Options) error {
+	s.adopting.Lock()
+	defer s.adopting.Unlock()
+	o.Limits = o.Limits.withDefaults()
+	next, err := s.newSettings(o, s.settings.Load())
+	if err == nil {
+		err = upstream.Adopt(s.options.Upstream.Keeper, o.Upstream.Keep, s.results.InFlight())
+	}
+	if err != nil {
+		return err
+	}
+	s.results.SetTimeout(o.Cache.Timeout)
+	s.settings.Store(next)
+	purgeAll(s)
+	s.fields.Forget()
+	s.fields.Check(context.Background(), next.fields, "")
+	return nil
+}
+
+// purgeAll makes caches in front drop all answers.
+func purgeAll(s *Server) {
+	if s.purger != nil && s.options.Upstream.Keeper != nil {
+		s.purger.KeptChanged(nil)()
+	}
+	for _, v := range s.options.Views.Status() {
+		if s.purger != nil && !v.Loaded.IsZero() {
+			s.purger.Changed(v.View, nil)()
+		}
+	}
+}
+
+func (s *Server) settingsOf(c *fiber.Ctx) *settings { return s.settings.of(c) }
