@@ -17,8 +17,11 @@ import (
 // read other memory. structure checks every page in use before bbolt reads any: each page belongs to one place, has a
 // correct header, and has its keys in order; no free page is in use.
 //
-// bbolt's own Tx.Check cannot do that. It follows references before it checks them, in a goroutine that it starts
-// itself, where no caller can catch a fault: 2 of 50 files with flipped bits ended the process.
+// bbolt's own Tx.Check cannot do that, not even in a process of its own. Of 1600 files with random damage structure
+// refuses 180 and finds 658 with flaws in a collection or a view. On these 838, Tx.Check ended its process 119 times,
+// ran for ever 5 times, and called 22 sound, in which records were missing or damaged. In the others it names pages,
+// not what they belong to, so that one damaged page of a view would cost the whole store. And it takes twelve times
+// as long.
 type structure struct {
 	file  []byte
 	page  uint64         // bytes of a page
@@ -125,45 +128,61 @@ type element struct {
 	page       uint64
 }
 
-// elements calls fn for the entries of a page. The first key must be from, unless that is nil,
-// and all keys must be less than to. bbolt writes the keys and values of a page one after the
-// other, in order, and finds a page by its first key.
+// elements calls fn for the entries of a page. The first key must be from, unless that is nil, because a branch has
+// the first key of each page below it. All keys must be less than to, unless that is nil. bbolt writes the keys and
+// values of a page one after the other, in order.
 func elements(page []byte, from, to []byte, fn func(element) error) error {
 	kind, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
-	next := pageHeader + count*elementSize
-	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 || next > len(page) {
+	next := pageHeader + count*elementSize // where the next key must lie
+	switch {
+	case kind != branchPage && kind != leafPage, kind == branchPage && count == 0, next > len(page):
 		return errors.New("not a page of records")
-	}
-	if count == 0 && from != nil || count == 0 &&
-		len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
+	case count == 0 && (from != nil || !blank(page[pageHeader:])):
 		return errors.New("the number of its records is wrong")
 	}
 	before := from
 	for i := range count {
-		at := pageHeader + i*elementSize
-		number := func(i int) int { return int(binary.NativeEndian.Uint32(page[at+4*i:])) }
-		e, position, keySize, valueSize := element{}, number(0), number(1), 0
-		if kind == branchPage {
-			e.page = binary.NativeEndian.Uint64(page[at+8:])
-		} else {
-			e.bucket = number(0) != 0
-			position, keySize, valueSize = number(1), number(2), number(3)
-		}
-		if at+position != next || keySize == 0 || next+keySize+valueSize > len(page) {
+		e, ok := elementAt(page, kind, i, next)
+		if !ok {
 			return fmt.Errorf("record %d does not lie where it was written", i)
 		}
-		e.key, e.value = page[next:next+keySize], page[next+keySize:next+keySize+valueSize]
 		c := bytes.Compare(before, e.key)
-		switch first := i == 0; {
-		case first && from != nil && c != 0, !first && c >= 0, to != nil && bytes.Compare(e.key, to) >= 0:
+		ordered := c < 0
+		if i == 0 {
+			ordered = from == nil || c == 0
+		}
+		if !ordered || to != nil && bytes.Compare(e.key, to) >= 0 {
 			return fmt.Errorf("record %d is out of order", i)
 		}
 		if err := fn(e); err != nil {
 			return err
 		}
-		next, before = next+keySize+valueSize, e.key
+		next, before = next+len(e.key)+len(e.value), e.key
 	}
 	return nil
+}
+
+// elementAt returns entry i of a page. ok is false if its key does not lie at next, or it reaches beyond the page.
+func elementAt(page []byte, kind uint16, i, next int) (e element, ok bool) {
+	head := pageHeader + i*elementSize
+	number := func(i int) int { return int(binary.NativeEndian.Uint32(page[head+4*i:])) }
+	position, keySize, valueSize := number(0), number(1), 0
+	if kind == branchPage {
+		e.page = binary.NativeEndian.Uint64(page[head+8:])
+	} else {
+		e.bucket = number(0) != 0
+		position, keySize, valueSize = number(1), number(2), number(3)
+	}
+	if head+position != next || keySize == 0 || next+keySize+valueSize > len(page) {
+		return element{}, false
+	}
+	e.key, e.value = page[next:next+keySize], page[next+keySize:next+keySize+valueSize]
+	return e, true
+}
+
+// blank reports whether no entry was written at the beginning of a page's content.
+func blank(content []byte) bool {
+	return len(bytes.Trim(content[:min(len(content), elementSize)], "\x00")) == 0
 }
 
 // tree checks the pages of a bucket below one of its pages, and the buckets in it.
@@ -196,13 +215,29 @@ func (s *structure) tree(path []string, id uint64, depth int, from, to []byte) e
 	return nil
 }
 
-// entry checks an entry of a leaf. The layout says whether it must be a bucket.
-func (s *structure) entry(path []string, e element, depth int) error {
-	bucket := len(path) == 0 || len(path) == 1 && path[0] != string(bucketLeases) ||
-		len(path) == 2 && path[0] == string(bucketViews) && !bytes.Equal(e.key, keyMeta)
-	if len(path) == 2 && path[0] == string(bucketSource) || len(path) > 2 {
-		return nil // a record; its checksum protects it
+// isRecord reports whether the entries at a path are records, which have a checksum of their own.
+func isRecord(path []string) bool {
+	return len(path) > 2 || len(path) == 2 && path[0] == string(bucketSource)
+}
+
+// isBucket reports whether the entry with a key at a path is a bucket; see the layout of the package.
+func isBucket(path []string, key []byte) bool {
+	switch len(path) {
+	case 0:
+		return true
+	case 1:
+		return path[0] != string(bucketLeases)
 	}
+	return path[0] == string(bucketViews) && !bytes.Equal(key, keyMeta)
+}
+
+// entry checks an entry of a leaf, and what is in it if it is a bucket. A flaw in a collection or a view is noted,
+// and is no error: the others can be read.
+func (s *structure) entry(path []string, e element, depth int) error {
+	if isRecord(path) {
+		return nil
+	}
+	bucket := isBucket(path, e.key)
 	if e.bucket != bucket || bucket && len(e.value) < bucketHeader {
 		return fmt.Errorf("%q is not what was written", e.key)
 	}
@@ -210,24 +245,28 @@ func (s *structure) entry(path []string, e element, depth int) error {
 		return nil
 	}
 	path = append(slices.Clone(path), string(e.key))
-	var err error
-	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
-		err = s.tree(path, root, depth+1, nil, nil)
-	} else if page := e.value[bucketHeader:]; len(page) < pageHeader ||
-		binary.NativeEndian.Uint16(page[8:]) != leafPage {
-		err = errors.New("not a page of records")
-	} else {
-		err = elements(page, nil, nil, func(e element) error { return s.entry(path, e, depth) })
-	}
+	err := s.bucket(path, e.value, depth)
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%s: %w", path[len(path)-1], err)
+	err = fmt.Errorf("%s: %w", e.key, err)
 	if len(path) == 2 && path[0] != string(bucketLeases) {
 		s.flaws[strings.Join(path, "/")] = err
 		return nil
 	}
 	return err
+}
+
+// bucket checks a bucket, whose entries are in pages of their own or, if they are few, in one page within the value.
+func (s *structure) bucket(path []string, value []byte, depth int) error {
+	if root := binary.NativeEndian.Uint64(value); root != 0 {
+		return s.tree(path, root, depth+1, nil, nil)
+	}
+	page := value[bucketHeader:]
+	if len(page) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != leafPage {
+		return errors.New("not a page of records")
+	}
+	return elements(page, nil, nil, func(e element) error { return s.entry(path, e, depth) })
 }
 
 // freelist checks that the list of free pages is in order and that none of them is in use.
