@@ -188,8 +188,8 @@ func (b *build) loadIndex(ctx context.Context, meta origin.Meta) (current bool, 
 	return err == nil && same && b.index == kept, err
 }
 
-// readSource reads the source and puts changed rows into the publication. It returns the ids of the rows whose records
-// have vanished, or an error if the view would lose too many rows.
+// readSource reads the source and puts changed rows into the publication. It returns the ids of the rows whose
+// records have vanished, or an error if the view would lose too many rows.
 func (b *build) readSource(
 	ctx context.Context, meta origin.Meta, pub origin.Publication,
 ) (vanished []bson.RawValue, err error) {
