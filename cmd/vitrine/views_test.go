@@ -16,9 +16,12 @@ import (
 // TestNewView finds what a row in the catalogue of views (rules/views) does not reach by itself: the settings, whose
 // package imports nothing of ours, and the privileges in docs/operations.md. All else follows from the row.
 func TestNewView(t *testing.T) {
-	var all, indexed []string
+	var all, indexed, marked []string
 	for _, v := range views.All() {
 		all = append(all, v.Name)
+		if v.Marks != nil {
+			marked = append(marked, v.Name)
+		}
 		if v.Source == "" || v.Rows.Make != nil && v.Rows.Fingerprint == "" {
 			t.Errorf("view %s: want a source, and a fingerprint of how its rows are made", v.Name)
 		}
@@ -28,11 +31,16 @@ func TestNewView(t *testing.T) {
 	}
 	activities, spectrum := materialize.Activities(nil, ""), materialize.Spectrum(materialize.SpectrumOptions{})
 	var jobs []string
-	for _, job := range materialize.Jobs(activities, spectrum, nil) { // panics for a view whose rows are made by nothing
+	// Jobs panics for a view whose row does not say how its rows are made.
+	for _, job := range materialize.Jobs(activities, spectrum, nil) {
 		jobs = append(jobs, job.View)
 	}
 	if !slices.Equal(jobs, all) || !slices.Equal(indexed, all) {
 		t.Errorf("jobs of %v and indexes of %v, want both of %v", jobs, indexed, all)
+	}
+
+	if !slices.Equal(slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(marked))) {
+		t.Errorf("listed in fields.go has %v, want those with marks, %v", listed, marked)
 	}
 
 	slices.Sort(all)
