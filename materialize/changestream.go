@@ -18,7 +18,7 @@ type streamEvents struct {
 
 // watchStream watches collections until ctx ends or the store cannot watch. A broken stream is opened again.
 func watchStream(ctx context.Context, o *Options, collections []string, on streamEvents) {
-	for failures := 0; ctx.Err() == nil; failures++ {
+	for pauses := newPauses(); ctx.Err() == nil; {
 		began := time.Now()
 		err := o.Watcher.Watch(ctx, collections, on.opened, on.changed)
 		on.closed()
@@ -30,9 +30,9 @@ func watchStream(ctx context.Context, o *Options, collections []string, on strea
 			return
 		}
 		if time.Since(began) > maxWait {
-			failures = 0 // the stream has worked for long
+			pauses.Reset() // the stream has worked for long
 		}
 		o.Log.WarnContext(ctx, "watch for changes", "error", err)
-		_ = backoff.Sleep(ctx, pauseAfter(failures)) // the loop ends if ctx has ended
+		_ = backoff.Sleep(ctx, pauses.NextBackOff()) // the loop ends if ctx has ended
 	}
 }

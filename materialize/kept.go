@@ -16,7 +16,7 @@ type keptTask struct {
 	spec     string // that schedule was parsed from
 	schedule *Schedule
 	next     time.Time // zero if there is none
-	failures int       // runs with failures in a row
+	pauses   *backoff.Exponential
 	part     kept.Pass // of the run under way; zero if there is none
 }
 
@@ -66,7 +66,7 @@ func (r *refresher) task(ctx context.Context, tasks map[string]*keptTask, rule *
 	if t != nil && t.spec == rule.Refresh {
 		return t
 	}
-	t = &keptTask{spec: rule.Refresh}
+	t = &keptTask{spec: rule.Refresh, pauses: newPauses()}
 	tasks[rule.Name] = t
 	if rule.Refresh == "" {
 		return t
@@ -93,13 +93,12 @@ func (t *keptTask) begin(now time.Time) kept.Pass {
 func (t *keptTask) finish(now time.Time, failed bool) {
 	t.next, t.part = t.schedule.Next(now), kept.Pass{}
 	if !failed {
-		t.failures = 0
+		t.pauses.Reset()
 		return
 	}
-	if retry := now.Add(pauseAfter(t.failures)); retry.Before(t.next) || t.next.IsZero() {
+	if retry := now.Add(t.pauses.NextBackOff()); retry.Before(t.next) || t.next.IsZero() {
 		t.next = retry
 	}
-	t.failures++
 }
 
 // once refreshes each rule that has a schedule, and returns the runs by rule.

@@ -59,7 +59,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		if held {
 			pause = r.o.LeaseTTL / 10 // so that an expired lease is acquired soon
 		}
-		if err := backoff.Sleep(ctx, jitter(pause)); err != nil {
+		if err := backoff.Sleep(ctx, backoff.Jitter(pause, waitJitter)); err != nil {
 			return term{}, err
 		}
 	}

@@ -30,12 +30,12 @@ type Runner struct {
 	full      *Schedule            // nil if there is none
 	settings  []string             // collections of settings, see Job.Settings
 	// index of the last run by view, or nil; used only by Run or RunOnce's goroutine
-	kept        map[string]*rowIndex
-	lastMeta    map[string]origin.Meta // last meta by view, with the counts of its last good run; used like kept
-	fencedTerms int                    // consecutive terms fenced before each job had run once; used like kept
-	wake        chan struct{}          // of capacity one: signals that requests is not empty
-	streams     uint64                 // change streams opened so far; only used by watch
-	marker      atomic.Pointer[marker] // of the present term; nil if there is none
+	kept     map[string]*rowIndex
+	lastMeta map[string]origin.Meta // last meta by view, with the counts of its last good run; used like kept
+	fenced   *backoff.Exponential   // pauses after terms that were fenced before each job had run; used like kept
+	wake     chan struct{}          // of capacity one: signals that requests is not empty
+	streams  uint64                 // change streams opened so far; only used by watch
+	marker   atomic.Pointer[marker] // of the present term; nil if there is none
 	// number of the open change stream, which reports all changes; 0 if none is open
 	stream atomic.Uint64
 
@@ -49,7 +49,7 @@ func New(o Options) (*Runner, error) {
 	o = o.defaults()
 	r := &Runner{
 		o: o, schedules: map[string]*Schedule{}, kept: map[string]*rowIndex{}, lastMeta: map[string]origin.Meta{},
-		wake: make(chan struct{}, 1), requests: map[string]runRequest{},
+		wake: make(chan struct{}, 1), requests: map[string]runRequest{}, fenced: newPauses(),
 	}
 	var err error
 	for _, job := range o.Jobs {
@@ -83,8 +83,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		}
 		// Pause, so that a waiting instance gets the lease first. The pause grows, in case two instances fence each
 		// other.
-		_ = backoff.Sleep(ctx, pauseAfter(r.fencedTerms)) // its error is that ctx has ended
-		r.fencedTerms++
+		_ = backoff.Sleep(ctx, r.fenced.NextBackOff()) // its error is that ctx has ended
 	}
 	return nil
 }

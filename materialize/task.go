@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -49,7 +48,7 @@ type task struct {
 	pending  runRequest
 	empty    bool      // the last finished run found no records, and this was logged
 	ended    time.Time // when the last run ended
-	failures int       // errors in a row
+	pauses   *backoff.Exponential
 	retry    time.Time // earliest time of the next run after an error; zero after a success
 }
 
@@ -89,20 +88,17 @@ func (t *task) clockSet(now time.Time, by time.Duration) {
 func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.ended = now
 	if out.Result != Failed {
-		t.failures, t.retry = 0, time.Time{}
+		t.pauses.Reset()
+		t.retry = time.Time{}
 		return
 	}
-	t.retry = now.Add(pauseAfter(t.failures))
-	t.failures++
+	t.retry = now.Add(t.pauses.NextBackOff())
 	t.pending = t.pending.with(request.retry())
 }
 
-// pauseAfter returns the pause after an error. failures is the number of consecutive errors before it.
-func pauseAfter(failures int) time.Duration {
-	return jitter(backoff.Pause(failures+1, firstWait, maxWait))
-}
+// waitJitter is the share of a pause by which it is longer or shorter, so that instances do not retry at the same
+// time.
+const waitJitter = .5
 
-// jitter returns a random duration between 0.5 and 1.5 times d, so that instances do not retry at the same time.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d+1)
-}
+// newPauses returns the pauses after errors in a row.
+func newPauses() *backoff.Exponential { return backoff.New(firstWait, maxWait, waitJitter) }

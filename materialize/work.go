@@ -144,7 +144,7 @@ func (r *Runner) work(ctx context.Context, lease heldLease) {
 			r.runDue(ctx, lease, a, t)
 		}
 		if ctx.Err() == nil {
-			r.fencedTerms = 0                     // the store has accepted a run of each job
+			r.fenced.Reset()                      // the store has accepted a run of each job
 			if r.o.Keeper != nil && !refreshing { // not earlier, because new generations make answers stale
 				refreshing = true
 				beside.Go(func() { (&refresher{&r.o}).run(ctx) })
@@ -178,7 +178,10 @@ func (r *Runner) newAgenda() *agenda {
 	a := &agenda{clock: &wallClock{now: r.now, shown: now, at: time.Now()}, fullDue: r.full.Next(now)}
 	for _, job := range r.o.Jobs {
 		schedule := r.schedules[job.View]
-		t := &task{job: job, schedule: schedule, next: schedule.Next(now), pending: runRequest{now: true}}
+		t := &task{
+			job: job, schedule: schedule, next: schedule.Next(now), pending: runRequest{now: true},
+			pauses: newPauses(),
+		}
 		a.tasks = append(a.tasks, t)
 		r.reportDue(t, now)
 	}

@@ -54,9 +54,9 @@ type Client struct {
 	mu       sync.Mutex // guards the rest
 	answers  *lru.Cache[string, entry]
 	failures *lru.Cache[string, failure]
-	next     time.Time // when the next request may be sent
-	refused  time.Time // no request is sent before this time
-	refusals int       // refusals in a row
+	next     time.Time            // when the next request may be sent
+	refused  time.Time            // no request is sent before this time
+	refusing *backoff.Exponential // pauses after refusals in a row; nil if the index does not refuse
 }
 
 // New returns a client.

@@ -360,8 +360,8 @@ func TestRedirectDuringAPause(t *testing.T) {
 	if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrBlocked) {
 		t.Errorf("Profile: %v, want %v", err, ErrBlocked)
 	}
-	if client.refusals != 1 || client.failures.Peek(user) != nil {
-		t.Errorf("%d refusals, failure %v", client.refusals, client.failures.Peek(user))
+	if pause := client.refusing.NextBackOff(); pause != 2*time.Minute || client.failures.Peek(user) != nil {
+		t.Errorf("the next pause is %v, want that after one refusal; failure %v", pause, client.failures.Peek(user))
 	}
 }
 

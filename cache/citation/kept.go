@@ -19,12 +19,15 @@ type entry struct {
 	fetched time.Time
 }
 
-// failure counts the failures in a row to load an answer and holds the last one.
+// failure is the last of the failures in a row to load an answer.
 type failure struct {
-	err   error
-	count int
-	retry time.Time // the page is not loaded before this time
+	err    error
+	pauses *backoff.Exponential // after the failures
+	retry  time.Time            // the page is not loaded before this time
 }
+
+// newPauses returns the pauses after failures in a row.
+func newPauses() *backoff.Exponential { return backoff.New(time.Minute, time.Hour, 0) }
 
 // parser reads a page into a value that is written as JSON. It returns errUnfamiliar for a page of another kind.
 type parser func(context.Context, *goquery.Document) (any, error)
@@ -118,15 +121,18 @@ func (c *Client) keep(key string, text []byte, err error) {
 	switch {
 	case errors.Is(err, ErrBlocked):
 		var wanted *rules.RetryError
-		c.refusals++
-		c.refused = now.Add(pauseAfter(c.refusals))
-		if errors.As(err, &wanted) && wanted.After > pauseAfter(c.refusals) {
-			c.refused = now.Add(wanted.After)
+		if c.refusing == nil {
+			c.refusing = newPauses()
 		}
+		pause := c.refusing.NextBackOff()
+		if errors.As(err, &wanted) {
+			pause = max(pause, wanted.After)
+		}
+		c.refused = now.Add(pause)
 	case errors.Is(err, ErrUnavailable):
 		// A time-out between two refusals does not mean that the index serves again: it may refuse by not responding.
 	default:
-		c.refusals = 0
+		c.refusing = nil
 	}
 	if err == nil {
 		c.failures.Remove(key)
@@ -136,15 +142,12 @@ func (c *Client) keep(key string, text []byte, err error) {
 	if errors.Is(err, rules.ErrNotFound) {
 		c.answers.Remove(key)
 	}
-	count := 1
+	pauses := newPauses()
 	if before := c.failures.Peek(key); before != nil {
-		count += before.count
+		pauses = before.pauses
 	}
-	c.failures.Put(key, failure{err, count, now.Add(pauseAfter(count))})
+	c.failures.Put(key, failure{err, pauses, now.Add(pauses.NextBackOff())})
 }
-
-// pauseAfter returns the pause after some failures in a row: a minute, doubled by each further one up to an hour.
-func pauseAfter(failures int) time.Duration { return backoff.Pause(failures, time.Minute, time.Hour) }
 
 // turn waits until a request may be sent. It fails with ErrBlocked after a refusal, and with ErrUnavailable if the
 // turn would come after the context's deadline. Queries for unknown users may wait only half as long: made-up users

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/backoff"
 )
 
 // Entry is what is known about a kept answer. It is immutable: a change makes another one.
@@ -30,11 +31,11 @@ type slot struct {
 	known   atomic.Int64          // requests in all processes, when the store was last asked
 	asked   atomic.Int64          // when a client last asked, in Unix milliseconds
 
-	mu       sync.Mutex // guards the rest
-	failures int        // in a row
-	retry    time.Time  // no flight begins before this time
-	reported time.Time  // when the store last got the demand
-	copied   copyState  // what the file has
+	mu       sync.Mutex           // guards the rest
+	pauses   *backoff.Exponential // nil unless the last flight failed
+	retry    time.Time            // no flight begins before this time
+	reported time.Time            // when the store last got the demand
+	copied   copyState            // what the file has
 }
 
 // reportAgain is the least time between two reports of the demand for a key.
@@ -95,8 +96,10 @@ func (s *slot) copy(r *origin.Response) {
 func (s *slot) fail(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failures++
-	s.retry = now.Add(pauseAfter(s.failures, time.Minute))
+	if s.pauses == nil {
+		s.pauses = backoff.New(time.Second, time.Minute, 0)
+	}
+	s.retry = now.Add(s.pauses.NextBackOff())
 }
 
 // pausing reports whether the key is not fetched after a failure.

@@ -65,7 +65,7 @@ func (x *index) put(
 	e = newEntry(r, rules().ruleOf(r.Key), s, now)
 	x.replace(s, before, e)
 	s.mu.Lock()
-	s.failures, s.retry = 0, time.Time{}
+	s.pauses, s.retry = nil, time.Time{}
 	s.mu.Unlock()
 	return e, before
 }

@@ -34,10 +34,11 @@ type remote struct {
 
 // outage is the time for which something that fails is left alone: a second, doubled up to a minute.
 type outage struct {
-	longest  time.Duration // if not 0, a shorter bound than that minute
-	mu       sync.Mutex
-	failures int
-	until    time.Time
+	longest time.Duration // if not 0, a shorter bound than that minute
+
+	mu     sync.Mutex           // guards the rest
+	pauses *backoff.Exponential // nil unless the last try failed
+	until  time.Time
 }
 
 // over reports whether to try again.
@@ -59,18 +60,15 @@ func (o *outage) report(err error) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err == nil {
-		first = o.failures > 0
-		o.failures, o.until = 0, time.Time{}
+		first = o.pauses != nil
+		o.pauses, o.until = nil, time.Time{}
 		return first
 	}
-	o.failures++
-	o.until = time.Now().Add(pauseAfter(o.failures, cmp.Or(o.longest, time.Minute)))
-	return o.failures == 1
-}
-
-// pauseAfter returns the pause after some failures in a row: a second, doubled by each further one.
-func pauseAfter(failures int, longest time.Duration) time.Duration {
-	return backoff.Pause(failures, time.Second, longest)
+	if first = o.pauses == nil; first {
+		o.pauses = backoff.New(time.Second, cmp.Or(o.longest, time.Minute), 0)
+	}
+	o.until = time.Now().Add(o.pauses.NextBackOff())
+	return first
 }
 
 // noteWrite records the outcome of a write.
@@ -94,13 +92,13 @@ func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, ke
 	if r.store == nil {
 		return nil, kept, nil
 	}
-	began := time.Now()
-	for pause := firstPause; r.writes.over() && time.Since(began) < claimWait; pause = min(pause*3/2, longestPause) {
+	began, pauses := time.Now(), backoff.New(firstPause, longestPause, 0)
+	for r.writes.over() && time.Since(began) < claimWait {
 		taken, kept, err := r.tryClaim(ctx, key)
 		if taken != nil || err != nil {
 			return taken, kept, err
 		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
+		if err := backoff.Sleep(ctx, pauses.NextBackOff()); err != nil {
 			return nil, kept, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules"
+	"vitrine/rules/backoff"
 )
 
 // await polls a view until ready returns true or an error, or ctx ends. known has the state after the snapshot was
@@ -15,16 +16,14 @@ func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot,
 	if v == nil {
 		return rules.ErrNotFound
 	}
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+	for pauses := backoff.New(5*time.Millisecond, 100*time.Millisecond, 0); ; {
 		s.Notify(name)
 		known := v.known() // before the snapshot, which may be newer
 		if ok, err := ready(v.current.Load(), known); ok || err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if backoff.Sleep(ctx, pauses.NextBackOff()) != nil {
 			return ctx.Err()
-		case <-time.After(wait):
 		}
 	}
 }

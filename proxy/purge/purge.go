@@ -73,7 +73,7 @@ func New(o Options) (*Purger, error) {
 		word, at, _ := strings.Cut(o.Targets[name], " ")
 		t := &target{
 			name: name, url: strings.TrimSpace(at), token: strings.TrimSpace(o.Tokens[name]),
-			kind: kinds[word], queue: newQueue(),
+			kind: kinds[word], queue: newQueue(), pauses: newPauses(),
 		}
 		var err error
 		if t.kind.needsToken && t.token == "" {

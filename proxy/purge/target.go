@@ -3,7 +3,6 @@ package purge
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vitrine/rules"
+	"vitrine/rules/backoff"
 )
 
 // target is a cache, or another receiver of changes, and its queue.
@@ -24,8 +24,9 @@ type target struct {
 	queue            *queue
 	sent, failed     prometheus.Counter // requests
 	skips            prometheus.Counter // batches given up
-	pause            time.Duration      // for which everything waits; 0 unless the target itself fails
-	accepted         time.Time          // when the target last accepted a request
+	pauses           *backoff.Exponential
+	pause            time.Duration // for which everything waits; 0 unless the target itself fails
+	accepted         time.Time     // when the target last accepted a request
 
 	mu      sync.Mutex // guards the rest, which only serve changes
 	retries []*batch   // failed batches
@@ -37,8 +38,9 @@ type target struct {
 // gets all others.
 type batch struct {
 	tags    []string
-	refused int           // failures for which the batch is the cause, not the target
-	tried   time.Time     // when it last failed
+	refused int       // failures for which the batch is the cause, not the target
+	tried   time.Time // when it last failed
+	pauses  *backoff.Exponential
 	pause   time.Duration // after the last failure
 	due     time.Time     // of the next try; zero before the first
 	err     error         // of the last try
@@ -77,11 +79,11 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// nextPause returns the pause after another failure.
-func nextPause(pause time.Duration) time.Duration { return min(max(2*pause, shortest), longest) }
+// newPauses returns the pauses after failures in a row.
+func newPauses() *backoff.Exponential { return backoff.New(shortest, longest, 0) }
 
 // withJitter returns up to half more, so that instances do not send at the same time.
-func withJitter(pause time.Duration) time.Duration { return pause + rand.N(pause/2+1) }
+func withJitter(pause time.Duration) time.Duration { return backoff.Jitter(pause*5/4, .2) }
 
 // serve sends the tags that wait for a target in batches, and failed ones again, until ctx ends.
 func (p *Purger) serve(ctx context.Context, t *target) {
@@ -138,8 +140,9 @@ func (p *Purger) round(ctx context.Context, t *target) {
 		return
 	}
 	if away := inRow > 0 && !accepted; away || wait > 0 {
-		t.pause = max(nextPause(t.pause), wait)
+		t.pause = max(t.pauses.NextBackOff(), wait)
 	} else {
+		t.pauses.Reset()
 		t.pause = 0
 	}
 	now := time.Now()
@@ -148,7 +151,7 @@ func (p *Purger) round(ctx context.Context, t *target) {
 		if accepted || !b.tried.IsZero() && t.accepted.After(b.tried) || b.refused > 0 && ofBatch(b.err) {
 			b.refused++
 		}
-		b.pause = nextPause(b.pause)
+		b.pause = b.pauses.NextBackOff()
 		b.tried, b.due = now, now.Add(withJitter(b.pause))
 	}
 	p.keep(t, batches, failed)
@@ -158,7 +161,7 @@ func (p *Purger) round(ctx context.Context, t *target) {
 func (t *target) take() (batches []*batch) {
 	for tags := t.queue.take(); len(tags) > 0; {
 		n := t.kind.batch(tags)
-		batches, tags = append(batches, &batch{tags: tags[:n]}), tags[n:]
+		batches, tags = append(batches, &batch{tags: tags[:n], pauses: newPauses()}), tags[n:]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,19 +1,26 @@
-// Package backoff waits between attempts at what fails: each failure in a row doubles the pause, up to a bound.
+// Package backoff waits between attempts at what fails. The pauses are those of cenkalti/backoff.
 package backoff
 
 import (
 	"context"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
-// Pause returns the pause after some failures in a row: first after one, doubled by each further one up to longest.
-func Pause(failures int, first, longest time.Duration) time.Duration {
-	pause := first
-	for i := 1; i < failures && pause < longest; i++ { // step by step, because a shift would overflow
-		pause *= 2
-	}
-	return min(pause, longest)
+// Exponential has the pauses after failures in a row: NextBackOff returns the next one, and Reset begins again with
+// the first, after a success. It is not safe for concurrent use.
+type Exponential = backoff.ExponentialBackOff
+
+// New returns pauses of which each is twice the one before, from first up to longest. NextBackOff makes each longer
+// or shorter at random by up to a share jitter of it, so that processes that failed together do not try again
+// together.
+func New(first, longest time.Duration, jitter float64) *Exponential {
+	return &Exponential{InitialInterval: first, MaxInterval: longest, Multiplier: 2, RandomizationFactor: jitter}
 }
+
+// Jitter returns a duration that is longer or shorter than d at random by up to a share of it.
+func Jitter(d time.Duration, share float64) time.Duration { return New(d, d, share).NextBackOff() }
 
 // Sleep waits for d, or returns the cause of the context's end. It does not wait if d is not positive.
 func Sleep(ctx context.Context, d time.Duration) error {

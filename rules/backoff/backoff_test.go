@@ -10,13 +10,30 @@ import (
 	"vitrine/rules/backoff"
 )
 
-func TestPause(t *testing.T) {
-	for failures, want := range map[int]time.Duration{
-		0: time.Second, 1: time.Second, 2: 2 * time.Second, 6: 32 * time.Second, 7: time.Minute, 1 << 40: time.Minute,
-	} {
-		if got := backoff.Pause(failures, time.Second, time.Minute); got != want {
-			t.Errorf("after %d failures: %v, want %v", failures, got, want)
+// TestPauses: each pause is twice the one before, up to the longest, and Reset begins again.
+func TestPauses(t *testing.T) {
+	pauses := backoff.New(time.Second, time.Minute, 0)
+	for range 2 {
+		for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+			if got := pauses.NextBackOff(); got != want*time.Second {
+				t.Errorf("pause %d: %v, want %d s", i, got, want)
+			}
 		}
+		pauses.Reset()
+	}
+}
+
+// TestJitter: durations differ, within the share.
+func TestJitter(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for range 100 {
+		d := backoff.Jitter(time.Minute, .5)
+		if seen[d] = true; d < 30*time.Second || d > 90*time.Second {
+			t.Errorf("%v, want half a minute to one and a half", d)
+		}
+	}
+	if len(seen) < 2 {
+		t.Error("all are equal")
 	}
 }
 

@@ -2,8 +2,9 @@ package circuit
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"vitrine/rules/backoff"
 )
 
 // Probe pings the store once, at a start. Without an answer the circuit opens, until Run finds the store.
@@ -85,7 +86,7 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 
 // waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered between processes.
 func waitToProbe(ctx context.Context, s *Store) {
-	wait := pause/2 + rand.N(pause/2+1)
+	wait := backoff.Jitter(pause*3/4, 1./3)
 	s.mu.Lock()
 	s.next = time.Now().Add(wait)
 	s.mu.Unlock()
