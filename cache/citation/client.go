@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"vitrine/rules"
 	"vitrine/rules/backoff"
 	"vitrine/rules/flight"
@@ -49,12 +51,12 @@ type Client struct {
 	flights  flight.Group[string, Answer]               // by key: user or user:document
 	root     context.Context                            // the parent of every request's context; Close cancels it
 	cancel   context.CancelFunc
+	pace     *rate.Limiter  // one request in Options.MinInterval
 	running  sync.WaitGroup // of the flights; a flight begins under mu, and not after Close
 
 	mu       sync.Mutex // guards the rest
 	answers  *lru.Cache[string, entry]
 	failures *lru.Cache[string, failure]
-	next     time.Time            // when the next request may be sent
 	refused  time.Time            // no request is sent before this time
 	refusing *backoff.Exponential // pauses after refusals in a row; nil if the index does not refuse
 }
@@ -63,6 +65,7 @@ type Client struct {
 func New(o Options) *Client {
 	c := &Client{
 		options: o, maxBytes: 4 << 20, now: time.Now, sleep: backoff.Sleep,
+		pace:    rate.NewLimiter(rate.Every(o.MinInterval), 1),
 		answers: lru.New[string, entry](maxEntries), failures: lru.New[string, failure](maxEntries),
 	}
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{

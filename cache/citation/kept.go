@@ -172,16 +172,17 @@ func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error)
 		return 0, err
 	}
 	now := c.now()
-	ahead := max(c.next.Sub(now), 0)
+	turn := c.pace.ReserveN(now, 1)
+	ahead := turn.DelayFrom(now)
 	patience := ahead
 	if !known {
 		patience *= 2
 	}
 	// Compare durations, because the deadline is in real time and c.now may not be.
 	if end, bounded := ctx.Deadline(); bounded && patience >= time.Until(end) {
+		turn.CancelAt(now)
 		return 0, fmt.Errorf("%w: too many queries waiting", ErrUnavailable)
 	}
-	c.next = now.Add(ahead + c.options.MinInterval)
 	return ahead, nil
 }
 

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"golang.org/x/time/rate"
 
 	"vitrine/rules"
 	"vitrine/rules/lru"
 )
 
-// mostClients is how many clients, the most recently seen, a Limiter remembers, in about 14 MB.
+// mostClients is how many clients, the most recently seen, a Limiter remembers, in about 20 MB.
 const mostClients = 1 << 16
 
 // Limiter is a token bucket per client. Its methods are safe for concurrent use.
@@ -22,8 +23,8 @@ type Limiter struct {
 	size  int
 	every time.Duration // time until a bucket gets another token
 
-	mu   sync.Mutex
-	full *lru.Cache[netip.Prefix, time.Time] // when the bucket of a client is full again; guarded by mu
+	mu      sync.Mutex
+	buckets *lru.Cache[netip.Prefix, *rate.Limiter] // guarded by mu
 }
 
 // NewLimiter returns a Limiter of buckets of size tokens that get tokens new ones per duration in, or nil for 0
@@ -34,7 +35,7 @@ func NewLimiter(size, tokens int, in time.Duration) *Limiter {
 	}
 	return &Limiter{
 		size: max(size, 1), every: max(in/time.Duration(tokens), 1),
-		full: lru.New[netip.Prefix, time.Time](mostClients),
+		buckets: lru.New[netip.Prefix, *rate.Limiter](mostClients),
 	}
 }
 
@@ -46,33 +47,58 @@ type Level struct {
 }
 
 // Take takes a token. If there was none, Wait is not 0.
-func (b *Limiter) Take(client netip.Prefix, now time.Time) Level { return b.level(client, now, true) }
+func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
+	bucket := b.bucket(client)
+	taken := bucket.AllowN(now, 1)
+	l := b.level(bucket, now)
+	if taken {
+		l.Wait = 0 // also if it was the last one
+	} else {
+		l.Left, l.Wait = 0, max(l.Wait, time.Microsecond)
+	}
+	return l
+}
 
 // Look returns the Level without taking a token.
-func (b *Limiter) Look(client netip.Prefix, now time.Time) Level { return b.level(client, now, false) }
+func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
+	b.mu.Lock()
+	known := b.buckets.Peek(client)
+	b.mu.Unlock()
+	if known == nil {
+		return Level{Left: b.size}
+	}
+	return b.level(*known, now)
+}
 
-func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
+// bucket returns the bucket of a client, which counts as seen, even if it must wait. A new one is full.
+func (b *Limiter) bucket(client netip.Prefix) *rate.Limiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	look := b.full.Peek
-	if take {
-		look = b.full.Get // Get marks the client as seen, even if it must wait
+	known := b.buckets.Get(client)
+	if known == nil {
+		known = b.buckets.Put(client, rate.NewLimiter(rate.Every(b.every), b.size))
 	}
-	full, until := look(client), time.Duration(0)
-	if full != nil {
-		until = max(full.Sub(now), 0)
+	return *known
+}
+
+// level returns the state of a bucket. A token that is there but for a rounding error of package rate counts as
+// there.
+func (b *Limiter) level(bucket *rate.Limiter, now time.Time) (l Level) {
+	const exact = 1e-6 // of a token
+	tokens := bucket.TokensAt(now)
+	if l.Left = int(tokens + exact); l.Left == 0 {
+		l.Wait = b.until(1 - tokens)
 	}
-	if wait := until - time.Duration(b.size-1)*b.every; wait > 0 {
-		return Level{Wait: wait, Full: until}
+	if missing := float64(b.size) - tokens; missing > exact {
+		l.Full = b.until(missing)
 	}
-	if take {
-		until += b.every
-		if full == nil {
-			full = b.full.Put(client, now)
-		}
-		*full = now.Add(until)
-	}
-	return Level{Left: b.size - int((until+b.every-1)/b.every), Full: until}
+	return l
+}
+
+// until returns how long a bucket takes to get some tokens, without the rounding error of package rate: a nanosecond
+// too many would be another second in Retry-After.
+func (b *Limiter) until(tokens float64) time.Duration {
+	return max(time.Duration(tokens*float64(b.every)).Round(time.Microsecond), 1)
 }
 
 // ErrLimit marks the refusals of a Limiter.
@@ -111,14 +137,14 @@ func (h LimitHeaders) Set(c *fiber.Ctx) {
 
 // Limit returns a function that counts a request, sets the headers of the limit
 // (draft-ietf-httpapi-ratelimit-headers), and fails if its client has sent too many; or nil without a limit.
-func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
-	if rate == nil {
+func (a *Authenticator) Limit(limiter *Limiter) fiber.Handler {
+	if limiter == nil {
 		return nil
 	}
-	window := time.Duration(rate.size) * rate.every
-	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
+	window := time.Duration(limiter.size) * limiter.every
+	policy := `"default";q=` + strconv.Itoa(limiter.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
-		l := rate.Take(a.Client(c), a.shared.Now())
+		l := limiter.Take(a.Client(c), a.shared.Now())
 		LimitHeaders{policy, `"default";r=` + strconv.Itoa(l.Left) + ";t=" + WholeSeconds(l.Full)}.Set(c)
 		if l.Wait > 0 {
 			return l.Refusal("Too many requests. Retry-After says when to go on.")

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"vitrine/proxy/auth"
 )
 
@@ -42,6 +44,40 @@ func TestLimiter(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", s.name, got, s.want)
 		}
 	}
+}
+
+// TestLimiterExact: levels are exactly those of a bucket that is counted in whole nanoseconds, whatever requests
+// come, so that no rounding error shows in Retry-After.
+func TestLimiterExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 40).Draw(t, "size")
+		tokens := rapid.SampledFrom([]int{1, 2, 4, 5, 20, 50}).Draw(t, "tokens")
+		in := rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "in")
+		l, every := auth.NewLimiter(size, tokens, in), in/time.Duration(tokens)
+		now := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
+		full := now // when the bucket is full again
+		for range rapid.IntRange(1, 100).Draw(t, "requests") {
+			step := rapid.SampledFrom([]time.Duration{0, time.Millisecond, every, every / 2, 7 * every / 5}).Draw(t,
+				"step")
+			now = now.Add(step)
+			until, take := max(full.Sub(now), 0), rapid.Bool().Draw(t, "take")
+			want := auth.Level{Full: until, Wait: max(until-time.Duration(size-1)*every, 0)}
+			f := l.Look
+			if take {
+				f = l.Take
+			}
+			if want.Wait == 0 {
+				if take {
+					want.Full = until + every
+					full = now.Add(want.Full)
+				}
+				want.Left = size - int((want.Full+every-1)/every)
+			}
+			if got := f(netip.Prefix{}, now); got != want {
+				t.Fatalf("after %v, take %v: %+v, want %+v", step, take, got, want)
+			}
+		}
+	})
 }
 
 func TestNoLimiter(t *testing.T) {
