@@ -19,8 +19,8 @@ func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
 		return list.plan("whole",
-			func(_ context.Context, _ *view.Snapshot, all view.Selection) (*response.Body, error) {
-				return response.Join(response.List(0, query.Page{}), list.cut(all), appendRecord), nil
+			func(ctx context.Context, _ *view.Snapshot, all view.Selection) (*response.Body, error) {
+				return list.join(ctx, response.List(0, query.Page{}), all, appendRecord)
 			}), nil
 	}
 }

@@ -66,7 +66,11 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 			return nil, err
 		}
 		b, err := body(ctx, s, selected.By(l.order))
-		if rows, resident := s.Own().Resident(); err == nil && resident {
+		if err != nil {
+			return nil, err
+		}
+		b.Selected.Snapshot, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
+		if rows, resident := s.Own().Resident(); resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 			if selected.Count() == 0 && l.restricted == "" {
 				b.Ignored, err = l.value.unknown(ctx, s.Own())
@@ -142,7 +146,11 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 			return response.JoinRuns(ctx, e, runs)
 		}
 	}
-	return response.Join(e, l.cut(selected), row), nil
+	b := response.Join(e, l.cut(selected), row)
+	if l.page.Limit > 0 {
+		b.Selected.Rows = response.Documents(l.cut(selected))
+	}
+	return b, nil
 }
 
 // manyFull: if a list has more than one in eight records of a view, it prepares all of them.

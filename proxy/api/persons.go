@@ -62,14 +62,17 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	plan.Query = p.key + "\x00\x00" + id
 	// Look the row up again, because a kept plan would keep the row above in memory.
 	plan.Build = func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
-		row, err := s.Own().FirstTraced(ctx, filter.OneOf(keyOf(id)).As("the path"))
+		f := filter.OneOf(keyOf(id)).As("the path")
+		row, err := s.Own().FirstTraced(ctx, f)
 		if err == nil && row == nil {
 			err = p.unknown(e)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return body(row), nil
+		b := body(row)
+		b.Selected = response.Selected{Snapshot: s.Own(), Filter: f, Count: 1}
+		return b, nil
 	}
 	return plan, nil
 }

@@ -83,11 +83,11 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 			return nil, err
 		}
 		counts := found[0]
-		return response.Join(response.List(selected.Count(), list.page), list.cut(selected),
+		return list.join(ctx, response.List(selected.Count(), list.page), selected,
 			func(dst []byte, row index.Row) []byte {
 				doc := row.Doc()
 				return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
-			}), nil
+			})
 	}
 	plan := list.planOf("formatted "+style.Lang, body)
 	if !e.o.FormattedSingle {

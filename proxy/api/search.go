@@ -94,6 +94,9 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 				return view.Listed(ctx, arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to))
 			}
 			b := response.Join(response.List(count, l.page), rows, appendRow)
+			if l.page.Limit > 0 {
+				b.Selected.Rows = response.Documents(rows)
+			}
 			for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) {
 				// estimate the size of all rows by the first
 				if err != nil {

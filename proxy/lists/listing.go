@@ -272,19 +272,24 @@ var errNoItem = notFound("There is no such item.")
 // item returns the listing of the public record with an id, which stays in its view as long as it exists, or nearly
 // so: the plan is made anew if the view does not have it any more.
 func (l *Lists) item(ctx context.Context, planning *response.Planning, id string) (listing, error) {
-	for _, view := range views[:3] {
+	in, where := l.WhereItem(id)
+	for _, view := range in {
 		snap, err := planning.Guess(view)
 		if err != nil {
 			return listing{}, err
 		}
-		if row, err := snap.FirstTraced(ctx, filter.And(l.public, selection.IDs(id).As("the path"))); row != nil ||
-			err != nil {
+		if row, err := snap.FirstTraced(ctx, where); row != nil || err != nil {
 			one := l.newListing(Definition{View: view})
 			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
 			return one, err
 		}
 	}
 	return listing{}, errNoItem
+}
+
+// WhereItem says where the public record with an id is looked for: in these views, by this filter.
+func (l *Lists) WhereItem(id string) (in []string, where *filter.Filter) {
+	return views[:3], filter.And(l.public, selection.IDs(id).As("the path"))
 }
 
 // filterParams are the parameters that select the rows of a list.

@@ -34,6 +34,9 @@ type Body struct {
 	// the list is restricted, and with the paths that no record has.
 	Ignored string
 
+	// Selected says which rows the body is made of; the zero one is for bodies that are made otherwise.
+	Selected Selected
+
 	pieces func(context.Context) Pieces
 	size   int // number of bytes in the pieces; 0 if unknown
 	ahead  int // number of pieces made at the same time; 0 means one
@@ -175,7 +178,7 @@ func Bytes(text []byte) *Body {
 
 // Then appends another document to the body.
 func (b *Body) Then(next *Body) *Body {
-	return &Body{SizeHint: b.SizeHint, RowMemory: b.RowMemory + next.RowMemory,
+	return &Body{SizeHint: b.SizeHint, RowMemory: b.RowMemory + next.RowMemory, Selected: b.Selected,
 		pieces: func(ctx context.Context) Pieces {
 			return func(yield func([]byte, error) bool) {
 				for _, body := range []*Body{b, next} {

@@ -43,6 +43,7 @@ type Matches struct {
 	chosen   map[string]*filter.Filter // the filters of narrowed by parameter; a facet ignores its own
 	searches [][]string                // terms of words to search: those of the frame, then those of the reader
 	whole    view.Selection            // all selected rows, once Selected has found them
+	filter   *filter.Filter            // that has found whole
 	counts   map[string][]index.Group  // the facets of whole by path
 
 	// What together has counted, for a view in the store.
@@ -199,10 +200,13 @@ func (m *Matches) Selected(ctx context.Context, except string) (selected view.Se
 		selected, err = m.snap.SelectSized(ctx, f, count, m.searches...)
 	}
 	if whole && err == nil {
-		m.whole = selected
+		m.whole, m.filter = selected, f
 	}
 	return selected, err
 }
+
+// Filter returns the filter and the terms of each search by which Selected has found the rows of the listing.
+func (m *Matches) Filter() (f *filter.Filter, searches [][]string) { return m.filter, m.searches }
 
 // Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown
 // ones.
