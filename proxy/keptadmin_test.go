@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/proxy"
+	"vitrine/proxy/explain"
 	"vitrine/proxy/keptadmin"
 	"vitrine/rules"
 )
@@ -72,13 +73,13 @@ func TestKeptRefreshed(t *testing.T) {
 // TestKeptExplained: explain says what is kept and why, and sends no request to the other server.
 func TestKeptExplained(t *testing.T) {
 	s := newKeptSite(t, func(o *proxy.Options) { o.Auth.PortfolioKey = "folio-key-of-this" })
-	explain := func(key string) (e proxy.Explanation, err error) {
-		return s.server.Explain(t.Context(), proxy.Question{URL: "/portfolio/unit/BIO?limit=5&utm=1", Key: key})
+	ask := func(key string) (e explain.Explanation, err error) {
+		return s.server.Explain(t.Context(), explain.Request{URL: "/portfolio/unit/BIO?limit=5&utm=1", Key: key})
 	}
-	if e, err := explain(""); err != nil || e.Upstream == nil || !strings.Contains(e.Error, "API key is needed") {
+	if e, err := ask(""); err != nil || e.Upstream == nil || !strings.Contains(e.Error, "API key is needed") {
 		t.Errorf("without the key: %+v, %v", e, err)
 	}
-	e, err := explain("folio-key-of-this")
+	e, err := ask("folio-key-of-this")
 	if err != nil || e.Upstream == nil || e.Ignored != "utm" {
 		t.Fatalf("nothing kept: %+v, %v", e, err)
 	}
@@ -89,7 +90,7 @@ func TestKeptExplained(t *testing.T) {
 		t.Error("explain asked the other server")
 	}
 	s.get("/portfolio/unit/BIO?limit=5", "X-API-Key", "folio-key-of-this")
-	e, _ = explain("folio-key-of-this")
+	e, _ = ask("folio-key-of-this")
 	answer := e.Upstream.Answer
 	if answer == nil || !answer.Fresh || !slices.Equal(answer.Memory, []string{""}) {
 		t.Fatalf("kept: %+v", answer)
@@ -98,19 +99,19 @@ func TestKeptExplained(t *testing.T) {
 		t.Errorf("kept: %+v", e.Upstream)
 	}
 	s.Refresh(rules.ViewActivities)
-	e, _ = explain("folio-key-of-this")
+	e, _ = ask("folio-key-of-this")
 	if answer = e.Upstream.Answer; answer.Fresh || answer.WhyStale() != "changed since: activities" {
 		t.Errorf("stale: %+v", answer)
 	}
 	if len(s.asked()) != 1 {
 		t.Error("explain asked the other server")
 	}
-	if e, err := s.server.Explain(t.Context(), proxy.Question{URL: "/api/activities"}); err != nil ||
+	if e, err := s.server.Explain(t.Context(), explain.Request{URL: "/api/activities"}); err != nil ||
 		e.Upstream != nil {
 		t.Errorf("a path of this server: %+v, %v", e.Upstream, err)
 	}
 	const forwarded = "forwarded to the other server: no rule in upstream.keep"
-	_, err = s.server.Explain(t.Context(), proxy.Question{URL: "/portal/x"})
+	_, err = s.server.Explain(t.Context(), explain.Request{URL: "/portal/x"})
 	if err == nil || !strings.Contains(err.Error(), forwarded) {
 		t.Errorf("a path without a rule: %v", err)
 	}

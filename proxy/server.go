@@ -21,6 +21,7 @@ import (
 	"vitrine/proxy/auth"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/compare"
+	"vitrine/proxy/explain"
 	"vitrine/proxy/fields"
 	"vitrine/proxy/health"
 	"vitrine/proxy/listener"
@@ -181,8 +182,10 @@ func (s *Server) newAdmin(o admin.Options) *fiber.App {
 		WrongToken: func(c *fiber.Ctx) error { return s.settingsOf(c).auth.CountWrongKey(guesses, c) },
 		Begin:      s.results.Begin,
 		Timeout:    func() time.Duration { return s.settings.Load().response.Timeout },
-		Explain:    func(c *fiber.Ctx) error { return explain(s, c) },
-		Query:      func(c *fiber.Ctx) error { return queryRows(s, c) },
+		Explain:    func(c *fiber.Ctx) error { return explainAnswer(s, c) },
+		Query: func(c *fiber.Ctx) error {
+			return explain.Rows(c, s.options.Views, s.settingsOf(c).response)
+		},
 	})
 	return app
 }

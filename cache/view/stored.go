@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// hiddenField is a field that a store may keep beside the fields of a row.
-const hiddenField = "_view"
+// HiddenField is a field that a store may keep beside the fields of a row.
+const HiddenField = "_view"
 
 // MovedError means that a view in the store was published again since the snapshot was taken. The caller should query
 // again, on the snapshot that Set.Newer waits for.
@@ -138,7 +138,7 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 // by sets the filter of the selection, and adds the words that the store finds.
 func (s *storedSelection) by(node filter.Node) {
 	s.filter = node
-	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= raw.MinDocument {
+	if s.query, s.exact = filter.Query(node, HiddenField); len(s.query) <= raw.MinDocument {
 		s.query = nil
 	}
 	if s.rows.words {

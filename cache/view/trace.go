@@ -220,7 +220,7 @@ func (s *Snapshot) evaluated(c *Clause, steps *index.Trace, of any) {
 		c.How, c.Rows, c.Of, c.Millis = step.How, step.Rows, step.Of, float64(step.Took.Microseconds())/1000
 		c.Holds = cmp.Or(step.Has, c.Holds)
 	} else if _, resident := s.Resident(); !resident && c.Node != nil {
-		query, exact := filter.Query(c.Node, hiddenField)
+		query, exact := filter.Query(c.Node, HiddenField)
 		switch {
 		case exact:
 			c.How = "the store"

@@ -8,14 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cache/view"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/explain"
 )
 
 // explainCommand explains an answer.
 func explainCommand() *cobra.Command {
-	var q proxy.Question
+	var q explain.Request
 	var keyFile string
 	var asJSON bool
 	cmd := withConfig("explain", func(cmd *cobra.Command, args []string, cfg configs.Config) error {
@@ -27,7 +26,7 @@ func explainCommand() *cobra.Command {
 			}
 			q.Key = strings.TrimSpace(string(key))
 		}
-		var e proxy.Explanation
+		var e explain.Explanation
 		err := offline(cmd.Context(), cfg, func(p *program) (err error) {
 			e, err = p.server.Explain(cmd.Context(), q)
 			return err
@@ -55,7 +54,7 @@ func explainCommand() *cobra.Command {
 }
 
 // flat appends clauses, each before its parts.
-func flat(all, clauses []view.Clause, indent string) []view.Clause {
+func flat(all, clauses []explain.Clause, indent string) []explain.Clause {
 	for _, c := range clauses {
 		c.Clause = indent + c.Clause
 		all = flat(append(all, c), c.Clauses, indent+"  ")

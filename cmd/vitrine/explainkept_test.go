@@ -5,18 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/proxy"
-	"vitrine/proxy/keptadmin"
+	"vitrine/proxy/explain"
 )
 
 // TestExplainKept: what explain prints about an answer that is kept of the other server's.
 func TestExplainKept(t *testing.T) {
 	at := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
-	x := &keptadmin.Explanation{
+	x := &explain.Upstream{
 		Rule: "/portfolio/", Until: []string{"activities", "persons"}, Key: "/portfolio/unit/BIO",
 		Callers: "everyone",
 		Next:    "gets it", Refresh: "skips it", Failed: "timeout",
-		Answer: &keptadmin.Answer{
+		Answer: &explain.Entry{
 			Status: 200, Bytes: 12, Type: "application/json", Since: at, Checked: at,
 			Marks: map[string]time.Time{"activities": at},
 			Fresh: true, FreshTill: at.Add(time.Hour), Usable: at.Add(2 * time.Hour),
@@ -24,7 +23,7 @@ func TestExplainKept(t *testing.T) {
 	}
 	print := func() string {
 		var out strings.Builder
-		if err := output.ExecuteTemplate(&out, "explain", proxy.Explanation{Upstream: x, Ignored: "utm"}); err !=
+		if err := output.ExecuteTemplate(&out, "explain", explain.Explanation{Upstream: x, Ignored: "utm"}); err !=
 			nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"vitrine/materialize"
 	"vitrine/proxy"
 	"vitrine/proxy/admin"
+	"vitrine/proxy/explain"
 	"vitrine/rules/osiris"
 )
 
@@ -198,7 +199,7 @@ func TestPortalExplained(t *testing.T) {
 		"untyped":             `subtype is missing, kept from the portal by adminTypes.portfolio`,
 		"article-in_progress": `workflow.status is "in_progress", kept from the portal by adminGeneral.portfolio-workflow-visibility`,
 	} {
-		for _, q := range []proxy.Question{{URL: "/items/" + id}, {URL: "/lists/activities", ID: id}} {
+		for _, q := range []explain.Request{{URL: "/items/" + id}, {URL: "/lists/activities", ID: id}} {
 			e, err := r.program.server.Explain(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
@@ -209,7 +210,7 @@ func TestPortalExplained(t *testing.T) {
 			}
 		}
 	}
-	if e, err := r.program.server.Explain(t.Context(), proxy.Question{URL: "/items/article-none"}); err != nil ||
+	if e, err := r.program.server.Explain(t.Context(), explain.Request{URL: "/items/article-none"}); err != nil ||
 		!e.Record.InAnswer {
 		t.Errorf("a public record: %+v, %v", e.Record, err)
 	}

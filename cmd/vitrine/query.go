@@ -17,7 +17,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/explain"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -97,7 +97,7 @@ func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 		if err != nil {
 			return err
 		}
-		line = proxy.AppendRow(line[:0], row)
+		line = explain.AppendRow(line[:0], row)
 		if _, err := w.Write(line); err != nil {
 			return err
 		}

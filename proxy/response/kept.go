@@ -40,7 +40,7 @@ const keptTries = 3
 // Kept sends an answer that a Keeper keeps, as an answer of this server. Errors are those of Keeper.Get, and
 // rules.ErrUnavailable.
 func (r *Responder) Kept(c *fiber.Ctx, who Audience, q KeptRequest) error {
-	if r.Explain != nil {
+	if r.Inspect != nil {
 		return errNoRecords
 	}
 	if err := ReportIgnored(c, q.Ignored); err != nil {

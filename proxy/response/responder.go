@@ -46,7 +46,7 @@ type Options struct {
 	Adopted    time.Time           // when these settings replaced others; zero for the first settings
 	Now        func() time.Time
 
-	Explain *Explanation // see Explaining; nil if requests are answered
+	Inspect Inspect // see Inspecting; nil if requests are answered
 }
 
 // Responder answers requests under one generation of settings. It is safe for concurrent use.
@@ -140,8 +140,8 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		header.unmodified = r.setModified(c, p, snapshots, age, header.modifiedSince)
 	}
 	key := p.keyOn(snapshots, negotiate(header.codings, r.Codings))
-	if r.Explain != nil {
-		return r.Planner.dropWrong(url, r.explain(c, who.Client, p, snapshots, key))
+	if r.Inspect != nil {
+		return r.Planner.dropWrong(url, r.inspect(c, who.Client, p, snapshots, key))
 	}
 	a := r.Results.Lookup(key)
 	if err := snapshots.doubts(a); err != nil {
@@ -215,7 +215,7 @@ const Forever = 365 * 24 * time.Hour
 
 // Static sends content that changes only with the program.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
-	if r.Explain != nil {
+	if r.Inspect != nil {
 		return errNoRecords
 	}
 	header := fieldsOf(c)
@@ -248,7 +248,7 @@ type ExternalAnswer struct {
 // parameters that the answer does not depend on.
 func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string,
 	read func(context.Context) (ExternalAnswer, error)) error {
-	if r.Explain != nil {
+	if r.Inspect != nil {
 		return errNoRecords
 	}
 	r.setCaching(c, r.Now(), false, false, Period{})

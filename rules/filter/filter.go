@@ -118,6 +118,13 @@ func (f *Filter) Conditions() []Node {
 	return []Node{f.root}
 }
 
+// Alone returns one of the filter's conditions as a filter.
+func (f *Filter) Alone(n Node) *Filter {
+	alone := &Filter{until: f.until, backtracks: f.backtracks, origins: f.origins}
+	alone.setRoot(n)
+	return alone
+}
+
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }
 

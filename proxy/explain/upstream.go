@@ -1,4 +1,4 @@
-package keptadmin
+package explain
 
 import (
 	"fmt"
@@ -11,23 +11,23 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// Explanation explains an answer of the other server that is kept by rule, or would be.
-type Explanation struct {
+// Upstream explains an answer of the other server that is kept by rule, or would be.
+type Upstream struct {
 	Rule    string   `json:"rule"`
 	Until   []string `json:"until"` // what the answer depends on
 	Key     string   `json:"key"`
 	Callers string   `json:"callers"`          // who may ask
-	Answer  *Answer  `json:"answer,omitempty"` // nil if nothing is kept
+	Answer  *Entry   `json:"answer,omitempty"` // nil if nothing is kept
 	Next    string   `json:"next"`             // what the next request does
 	Refresh string   `json:"refresh"`          // what a refresh does
 	Failed  string   `json:"failed,omitempty"` // the rule's last failure, if no request succeeded since
 }
 
 // Names lists what the answer depends on.
-func (x *Explanation) Names() string { return strings.Join(x.Until, ", ") }
+func (x *Upstream) Names() string { return strings.Join(x.Until, ", ") }
 
-// Answer is what is known about a kept answer.
-type Answer struct {
+// Entry is what is known about a kept answer.
+type Entry struct {
 	Status    int                  `json:"status"`
 	Bytes     int                  `json:"bytes"`
 	Type      string               `json:"type,omitempty"`
@@ -43,7 +43,7 @@ type Answer struct {
 }
 
 // WhyStale says why the answer is stale, or "".
-func (e *Answer) WhyStale() string {
+func (e *Entry) WhyStale() string {
 	switch {
 	case e.Fresh:
 		return ""
@@ -54,7 +54,7 @@ func (e *Answer) WhyStale() string {
 }
 
 // At formats a time for people.
-func (e *Answer) At(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
+func (e *Entry) At(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
 
 // Callers says who may ask for an answer, after Authenticator.Enter.
 func Callers(door auth.Door, entry auth.Entry) string {
@@ -69,10 +69,10 @@ func Callers(door auth.Door, entry auth.Entry) string {
 	return "everyone, because no key is set for " + string(door)
 }
 
-// Explain explains the state of a key. It asks neither the other server nor the store.
+// ByRule explains the state of a key. It asks neither the other server nor the store.
 // memory returns the codings in which the body of an entry is in memory.
-func Explain(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.Entry) []string) *Explanation {
-	x := &Explanation{Rule: rule.Name, Until: rule.Until, Key: key}
+func ByRule(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.Entry) []string) *Upstream {
+	x := &Upstream{Rule: rule.Name, Until: rule.Until, Key: key}
 	for _, status := range keeper.Status() {
 		if status.Rule == rule && status.Failed != "" {
 			x.Failed = fmt.Sprintf("%s: %s", status.FailedAt.UTC().Format(time.DateTime), status.Failed)
@@ -85,7 +85,7 @@ func Explain(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept
 		return x
 	}
 	f := keeper.Freshness(e)
-	x.Answer = &Answer{
+	x.Answer = &Entry{
 		Status: e.Status, Bytes: e.Size, Type: e.Field("Content-Type"), Memory: memory(e),
 		Since: e.Fetched, Checked: e.Checked,
 		Marks: map[string]time.Time{}, Fresh: f.Fresh, Changed: f.Changed, FreshTill: f.Until, Usable: f.Usable,

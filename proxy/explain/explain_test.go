@@ -1,4 +1,4 @@
-package proxy_test
+package explain_test
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/proxy"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/explain"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -136,7 +136,7 @@ func (x *explaining) request() (r explainedRequest) {
 }
 
 // explain returns what the operator's listener says of a request.
-func (x *explaining) explain(r explainedRequest) (e proxy.Explanation) {
+func (x *explaining) explain(r explainedRequest) (e explain.Explanation) {
 	x.t.Helper()
 	res := x.Admin(http.MethodGet, "/admin/explain?id="+r.id+"&user="+r.user+"&url="+url.QueryEscape(r.url))
 	if err := json.Unmarshal(res.Body, &e); err != nil || res.StatusCode != http.StatusOK {
@@ -174,7 +174,7 @@ var madeOf = map[string][]string{
 }
 
 // fields returns the top-level fields of records that a condition tests.
-func fields(c view.Clause) (all []string) {
+func fields(c explain.Clause) (all []string) {
 	for _, part := range c.Clauses {
 		all = append(all, fields(part)...)
 	}
@@ -255,7 +255,7 @@ func TestExplainInStore(t *testing.T) {
 
 // opposite returns the record of a request with the named fields of another record, for which the named conditions
 // have the opposite result. It returns nil if there is none.
-func (x *explaining) opposite(r explainedRequest, e proxy.Explanation, ids []string) bson.Raw {
+func (x *explaining) opposite(r explainedRequest, e explain.Explanation, ids []string) bson.Raw {
 	want := !e.Selected.Has
 	var decisive []int
 	for i, c := range e.Selected.Clauses {
@@ -356,7 +356,7 @@ func TestExplainItem(t *testing.T) {
 		"/items/none.bib.ris": {"none.bib", "not materialized"},
 		"/items/web.html":     {"web", "not materialized"},
 	} {
-		var e proxy.Explanation
+		var e explain.Explanation
 		res := s.Admin(http.MethodGet, "/admin/explain?url="+url.QueryEscape(path))
 		if err := json.Unmarshal(res.Body, &e); err != nil || e.Record == nil {
 			t.Fatalf("%s: %v %s", path, err, res.Body)
