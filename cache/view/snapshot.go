@@ -63,6 +63,28 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 	return m.Table, ok
 }
 
+// Search selects rows by a filter and by the terms of each search. count is their number if the caller knows it: then a
+// view in the store is not asked to count them. Otherwise it is Uncounted.
+func (s *Snapshot) Search(
+	ctx context.Context, f *filter.Filter, count int, searches ...[]string,
+) (selected Selection, err error) {
+	if rows, ok := s.rows.(*storedRows); ok {
+		return rows.search(ctx, f, searches, count)
+	}
+	selected, err = s.Select(ctx, f)
+	for i := 0; i < len(searches) && err == nil; i++ {
+		if len(searches[i]) > 0 {
+			selected, err = selected.Search(ctx, searches[i])
+		}
+	}
+	return selected, err
+}
+
+// SelectUncounted is Search for callers that do not need Count.
+func (s *Snapshot) SelectUncounted(ctx context.Context, f *filter.Filter, searches ...[]string) (Selection, error) {
+	return s.Search(ctx, f, s.Len(), searches...)
+}
+
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
 
 // stored returns the rows that the snapshot, or its Whole, reads from the store, or nil.
@@ -216,9 +238,6 @@ func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance
 func (r resident) Only(...string) Selection { return r }
 
 func (r resident) Prepared(ctx context.Context, fragment string) (Runs, error) {
-	if traceOf(ctx) != nil { // a trace sees the rows one by one
-		return nil, nil
-	}
 	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {
 		return nil, err
 	}

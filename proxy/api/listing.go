@@ -61,7 +61,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		query += "\x00" + l.value.param + strconv.Quote(l.value.value)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
-		selected, err := s.Own().SelectTraced(ctx, l.filter)
+		selected, err := s.Own().Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 				rows = func(func(index.Row, error) bool) {}
 			}
 		}
-		return view.Listed(ctx, rows)
+		return rows
 	}
 }
 

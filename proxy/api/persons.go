@@ -63,7 +63,7 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	// Look the row up again, because a kept plan would keep the row above in memory.
 	plan.Build = func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
 		f := filter.OneOf(keyOf(id)).As("the path")
-		row, err := s.Own().FirstTraced(ctx, f)
+		row, err := s.Own().First(ctx, f)
 		if err == nil && row == nil {
 			err = p.unknown(e)
 		}

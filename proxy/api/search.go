@@ -91,7 +91,7 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 			}
 			from, to := l.page.Cut(count)
 			rows := func(ctx context.Context) iter.Seq2[*unwoundRow, error] {
-				return view.Listed(ctx, arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to))
+				return arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to)
 			}
 			b := response.Join(response.List(count, l.page), rows, appendRow)
 			if l.page.Limit > 0 {

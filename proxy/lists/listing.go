@@ -278,7 +278,7 @@ func (l *Lists) item(ctx context.Context, planning *response.Planning, id string
 		if err != nil {
 			return listing{}, err
 		}
-		if row, err := snap.FirstTraced(ctx, where); row != nil || err != nil {
+		if row, err := snap.First(ctx, where); row != nil || err != nil {
 			one := l.newListing(Definition{View: view})
 			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
 			return one, err

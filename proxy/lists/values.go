@@ -35,7 +35,6 @@ func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*a
 	}
 	one, unknown, err := l.resolve(ctx, s)
 	if err == nil && one != l {
-		view.ResetTrace(ctx)
 		a, err = one.selected(ctx, s, listed)
 	}
 	if err != nil {

@@ -21,8 +21,6 @@ import (
 type evaluation struct {
 	*Table
 	backtracking *pcre.Budget
-	trace        *Trace // nil if nothing is reported
-	step         *Step  // of the node that is evaluated, if there is a trace
 }
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for
@@ -32,7 +30,7 @@ func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSe
 	if f.Backtracks() {
 		backtracking = fair.Backtracking(ctx)
 	}
-	rows, err := evaluation{Table: t, backtracking: backtracking, trace: traceOf(ctx)}.node(ctx, f.Root(), within)
+	rows, err := evaluation{t, backtracking}.node(ctx, f.Root(), within)
 	if err == nil {
 		rows.InPlaceIntersection(within)
 	}
@@ -45,14 +43,6 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
-	if e.trace != nil {
-		return e.traced(ctx, n, within)
-	}
-	return e.decide(ctx, n, within)
-}
-
-// decide is node without the trace.
-func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	switch n := n.(type) {
 	case *filter.Leaf:
 		return e.leaf(ctx, n)
@@ -73,9 +63,7 @@ func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.Bi
 		if err != nil {
 			return nil, err
 		}
-		set, err := e.leaf(ctx, leaf)
-		e.how("the database")
-		return set, err
+		return e.leaf(ctx, leaf)
 	default:
 		return e.confirm(ctx, n, within)
 	}
@@ -84,22 +72,16 @@ func (e evaluation) decide(ctx context.Context, n filter.Node, within *bitset.Bi
 // leaf queries the path index of every segment.
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.size))
-	values, built := 0, ""
 	for i, seg := range e.segments {
-		if e.step != nil && !seg.has(indexKey(leaf.Path)) {
-			built = ", built for this"
-		}
 		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}
-		values += len(index.values)
 		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, backtracking: e.backtracking}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
 	}
-	e.how("index of %d values%s", values, built)
 	return set, nil
 }
 
@@ -144,17 +126,12 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 	if err != nil {
 		return nil, err
 	}
-	set, err := e.confirmElem(ctx, elem, candidates)
-	if e.step != nil {
-		e.step.How = "indexes, then " + e.step.How
-	}
-	return set, err
+	return e.confirmElem(ctx, elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Its error is that of the first row that fails.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
-	e.how("%d rows one by one", len(slots))
 	hit := make([]bool, len(slots))
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error

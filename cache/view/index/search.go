@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,9 +27,6 @@ func (s *segment) words() *words.Index {
 	})
 }
 
-// Definition returns the definition of the table's view.
-func (t *Table) Definition() *Definition { return t.def }
-
 // Searchable returns an error if the view declares no words.
 func (d *Definition) Searchable() error {
 	if d.Words == nil {
@@ -51,12 +47,10 @@ func (s *Subset) Search(ctx context.Context, terms []string) (*Subset, error) {
 		if term == "" {
 			continue
 		}
-		began := time.Now()
 		all, titles, err := s.table.having(ctx, term, i == len(terms)-1)
 		if err != nil {
 			return nil, err
 		}
-		traceOf(ctx).add(term, Step{How: "index of words", Took: time.Since(began)}, s.table, s.table.live, all)
 		found.rows.InPlaceIntersection(all)
 		found.titles = append(found.titles, titles)
 	}

@@ -181,7 +181,7 @@ type walk struct {
 
 // Entries yields the entries of the requested page. Without a limit the first page has all entries.
 func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return view.Listed(ctx, func(yield func(Entry, error) bool) {
+	return func(yield func(Entry, error) bool) {
 		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return
@@ -199,7 +199,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		if err != nil {
 			yield(Entry{}, err)
 		}
-	})
+	}
 }
 
 // entry yields a row, and reports whether to go on.

@@ -194,11 +194,7 @@ func (m *Matches) Selected(ctx context.Context, except string) (selected view.Se
 		}
 	}
 	f := filter.And(m.always, m.under(except))
-	if count == view.Uncounted {
-		selected, err = m.snap.SelectTraced(ctx, f, m.searches...)
-	} else {
-		selected, err = m.snap.SelectSized(ctx, f, count, m.searches...)
-	}
+	selected, err = m.snap.Search(ctx, f, count, m.searches...)
 	if whole && err == nil {
 		m.whole, m.filter = selected, f
 	}
