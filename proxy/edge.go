@@ -55,7 +55,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		return nil
 	}
 	purgeLater(c, s.purger, begun)
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+	conn, ok := c.Context().Conn().(*listener.Conn)
+	if ok {
 		conn.Join(bodyBytes(c) > writeBuffer && !c.Response().ImmediateHeaderFlush)
 	}
 	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
@@ -72,8 +73,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if logs {
 		s.logAccess(c, level, took)
 	}
-	if hit, ok := c.Context().UserValue(listener.HitKey{}).(listener.Hit); ok && (!logs || s.lines != nil) {
-		set.shortcuts.record(c, hit, logs)
+	if conn != nil && conn.Hit != nil && (!logs || s.lines != nil) {
+		set.shortcuts.record(c, conn, logs)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func checkLength(c *fiber.Ctx) error {
 
 // checkHead refuses a request that a proxy in front may have read differently.
 func checkHead(c *fiber.Ctx) error {
-	reason, closes := listener.CheckHead(&c.Request().Header)
+	reason, closes := listener.HeadOf(c.Context()).Check(&c.Request().Header)
 	if closes {
 		c.Context().SetConnectionClose()
 	}

@@ -76,12 +76,12 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		Open:      s.metrics.Connections, Refused: s.metrics.Refused, Evicted: s.metrics.Evicted,
 	}
 	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one
-		o.Shortcut = func(c *listener.Conn, header []byte) (bool, error) {
+		o.Shortcut = func(c *listener.Conn, head *listener.Head) (bool, error) {
 			set := s.settings.Load()
 			if s.draining.Load() || set.limit != nil {
 				return false, nil
 			}
-			return set.shortcuts.answer(c, header)
+			return set.shortcuts.answer(c, head)
 		}
 	}
 	v := &runningApp{Listener: listener.New(ln, o), server: app.Server(), ended: make(chan error, 1)}

@@ -61,11 +61,10 @@ const longestPrepared = 2 << 10
 
 // answer sends the prepared response to a request, if it is the one that the HTTP server and its handlers would send.
 // Such requests never wait before the response is sent, so they are not among those in flight.
-func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err error) {
+func (s *shortcuts) answer(c *listener.Conn, head *listener.Head) (answered bool, err error) {
 	began, buffer := time.Now(), lines.Get().(*[]byte)
 	defer lines.Put(buffer)
-	c.Repeats = false
-	key, forwarded := s.keyOf((*buffer)[:0], c, header)
+	key, forwarded := s.keyOf((*buffer)[:0], c, head)
 	if key == nil {
 		return false, nil
 	}
@@ -103,7 +102,7 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 	p.series.Seconds.Observe(took.Seconds())
 	p.series.Bytes.Observe(float64(len(body)))
 	if p.logged != nil {
-		addr := s.auth.AddrOf(c.RemoteAddr(), func(string) [][]byte { return [][]byte{forwarded} })
+		addr := s.auth.AddrOf(c.RemoteAddr(), func(string) [][]byte { return [][]byte{utils.UnsafeBytes(forwarded)} })
 		out = appendLine(out, began.Add(took), slog.LevelInfo, id, p.logged, took, addr)
 		_, _ = s.log.Write(out[len(p.header):])
 		out = out[:len(p.header)]
@@ -118,21 +117,21 @@ func (s *shortcuts) answer(c *listener.Conn, header []byte) (answered bool, err 
 	return true, err
 }
 
-// record makes the response to a request a prepared one, if nothing about the request is unusual.
-func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
-	conn, ok := c.Context().Conn().(*listener.Conn)
+// record makes the response to a request of a connection a prepared one, if nothing about the request is unusual.
+func (s *shortcuts) record(c *fiber.Ctx, conn *listener.Conn, logs bool) {
 	req, res, status := &c.Request().Header, &c.Response().Header, c.Response().StatusCode()
 	switch {
 	case status != fiber.StatusOK && status != fiber.StatusNotModified:
 		return
-	case !ok || c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() ||
+	case c.Method() != fiber.MethodGet || !req.IsHTTP11() || req.ConnectionClose() || res.ConnectionClose() ||
 		c.Request().MayContinue():
 		return
 	// These say who sent the request, or what the response is to say.
 	case len(req.Peek(fiber.HeaderAuthorization)) > 0, len(req.Peek(headerRequestID)) > 0:
 		return
 	}
-	p := &prepared{second: time.Now().Unix(), hit: hit, body: status == fiber.StatusOK, series: s.metrics.SeriesOf(c)}
+	p := &prepared{second: time.Now().Unix(), hit: conn.Hit, body: status == fiber.StatusOK,
+		series: s.metrics.SeriesOf(c)}
 	for _, line := range res.PeekAll(fiber.HeaderVary) {
 		for name := range strings.SplitSeq(string(line), ",") {
 			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); harmless(name) &&
@@ -144,10 +143,11 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	if s.purger != nil {
 		p.tags = string(res.Peek(headerTags))
 	}
-	if p.key, _ = s.keyOf(nil, conn, conn.Header()); p.key == nil {
+	if p.key, _ = s.keyOf(nil, conn, listener.HeadOf(c.Context())); p.key == nil {
 		return
 	}
 	if logs {
+		var ok bool
 		if p.logged, ok = appendRequest(nil, c, s.auth); !ok {
 			return
 		}
@@ -161,18 +161,17 @@ func (s *shortcuts) record(c *fiber.Ctx, hit listener.Hit, logs bool) {
 	s.table[maphash.Bytes(shortcutSeed, p.key)%uint64(len(s.table))].Store(p)
 }
 
-// keyOf appends everything in the header of a request that the response may depend on: whether the peer is a trusted
-// proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A header that the
-// HTTP server or checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the
-// request is unusual, or may have a session. Of other cookies, such as trackers' that each visitor has another of,
-// the key only says that there are some: no answer of this server depends on them, and no answer of another server to
-// them has a Hit. forwarded is the value of the header with the client's address.
-func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, forwarded []byte) {
-	if len(header) == 0 || len(header) > longestPrepared {
-		return nil, nil
+// keyOf appends everything in the head of a request that the response may depend on: whether the peer is a trusted
+// proxy, of which kind, the first line, and all fields that are not harmless, as they were sent. A head that the HTTP
+// server or checkHead refuses has no prepared response; its key is that of no other. keyOf returns nil if the request
+// is unusual, or may have a session. Of other cookies, such as trackers' that each visitor has another of, the key
+// only says that there are some: no answer of this server depends on them, and no answer of another server to them
+// has a Hit. forwarded is the value of the header with the client's address; it is empty if there is none.
+func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, head *listener.Head) (key []byte, forwarded string) {
+	if head.First == "" || head.Len() > longestPrepared {
+		return nil, ""
 	}
-	first := bytes.IndexByte(header, '\n') + 1
-	dst, header = append(dst, header[:first]...), header[first:]
+	dst = append(dst, head.First...)
 	// Whose headers count for what: both marks may be there, or one. No line of a header ends as they do.
 	switch byClient, bySession := s.auth.Trusts(c.RemoteAddr()); {
 	case byClient && bySession:
@@ -182,29 +181,26 @@ func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, header []byte) (key, for
 	case bySession:
 		dst = append(dst, "session\n"...)
 	}
-	for len(header) > len("\r\n") {
-		end := bytes.IndexByte(header, '\n') + 1
-		if end < len("\r\n") {
-			return nil, nil
-		}
-		name, value, isField := strings.Cut(utils.UnsafeString(header[:end-len("\r\n")]), ":")
+	forwards := false
+	for i := range head.Fields {
+		f := &head.Fields[i]
+		bySession := s.user != "" && f.Is(s.user)
 		switch {
-		case !isField || !httpguts.ValidHeaderFieldValue(value):
-			return nil, nil
-		case name != "" && strings.EqualFold(name, s.client):
-			if forwarded != nil {
-				return nil, nil
+		case f.Malformed() || !httpguts.ValidHeaderFieldValue(f.Value):
+			return nil, ""
+		case s.client != "" && f.Is(s.client):
+			if forwards {
+				return nil, ""
 			}
-			forwarded = utils.UnsafeBytes(value)
-		case strings.EqualFold(name, fiber.HeaderCookie) && !strings.EqualFold(name, s.user):
-			if s.cookie != "" && strings.Contains(value, s.cookie) {
-				return nil, nil
+			forwards, forwarded = true, f.Value
+		case f.Is(fiber.HeaderCookie) && !bySession:
+			if s.cookie != "" && strings.Contains(f.Value, s.cookie) {
+				return nil, ""
 			}
 			dst = append(dst, "cookie\n"...)
-		case !harmless(name) || strings.EqualFold(name, s.user):
-			dst = append(dst, header[:end]...)
+		case !harmless(f.Name) || bySession:
+			dst = append(append(dst, f.Line...), "\r\n"...)
 		}
-		header = header[end:]
 	}
 	return dst, forwarded
 }

@@ -1,9 +1,9 @@
 package listener
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -19,8 +19,8 @@ type bodyMemory int64
 
 // acquire acquires memory for the body of a request, most of which has not arrived: the server makes room for all of
 // it before it reads. Bodies that arrive with their headers need none. It reports whether enough was free.
-func (m *bodyMemory) acquire(header []byte, o Options) bool {
-	n := bodyLength(header, int64(o.BodyBytes))
+func (m *bodyMemory) acquire(h *Head, o Options) bool {
+	n := bodyLength(h, int64(o.BodyBytes))
 	if n <= smallBody {
 		return true
 	}
@@ -39,15 +39,19 @@ func (m *bodyMemory) release(to Memory) {
 	*m = 0
 }
 
-// bodyLength returns the length of the body that a header announces, or most, the longest that the server reads, if
-// it announces none. A long header is no longer there, and announces none.
-func bodyLength(header []byte, most int64) int64 {
-	for line := range bytes.Lines(header) {
-		name, value, _ := bytes.Cut(line, []byte{':'})
-		if bytes.EqualFold(name, []byte(fasthttp.HeaderContentLength)) {
-			if n, err := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err == nil {
-				return min(n, most)
-			}
+// bodyLength returns the length of the body that a head announces, or most, the longest that the server reads, if it
+// announces none. The memory of a long head is freed by then: h is nil.
+func bodyLength(h *Head, most int64) int64 {
+	if h == nil {
+		return most
+	}
+	for i := range h.Fields {
+		f := &h.Fields[i]
+		if !f.Is(fasthttp.HeaderContentLength) {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(f.Value), 10, 64); err == nil {
+			return min(n, most)
 		}
 	}
 	return most

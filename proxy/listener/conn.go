@@ -3,6 +3,7 @@ package listener
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -40,6 +41,7 @@ type Conn struct {
 	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
 	BodyRefused bool                 // too little memory was left for the body of the last request
 	Repeats     bool                 // for Options.Shortcut, which sets it: the same request came within a second
+	Hit         Hit                  // what the response was made from; a handler sets it, if Repeats; nil if unknown
 	reservation Reservation          // reservation for the memory of the response; nil if there is none
 	onSent      func()               // see OnSent; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
@@ -54,6 +56,7 @@ type Conn struct {
 	unsent      net.Buffers          // the unsent rest of pieces
 
 	head     []byte // the received bytes
+	parsed   *Head  // the head of the last request; nil if it is none, or its memory was freed
 	from     int    // offset in head: the server has read the bytes before it
 	end      int    // offset in head: the server may read the bytes before it
 	longHead int    // size of the last header if it exceeded headBytes, else 0
@@ -81,6 +84,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		n := copy(p, c.head[c.from:c.end])
 		if c.from += n; c.from == len(c.head) && len(c.head) > headBytes {
 			c.longHead = len(c.head) // the server keeps its own copy until the response is sent
+			c.setHead(nil)
 			c.head, c.from, c.end = nil, 0, 0
 		}
 		return n, nil
@@ -91,7 +95,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	now := time.Now()
 	if !c.inBody {
 		c.inBody, c.readBy = true, now.Add(c.listener.options.Read)
-		if c.BodyRefused = !c.body.acquire(c.head[:c.end], c.listener.options); c.BodyRefused {
+		if c.BodyRefused = !c.body.acquire(c.parsed, c.listener.options); c.BodyRefused {
 			return 0, errNoMemory
 		}
 	}
@@ -106,8 +110,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or reading fails.
 func (c *Conn) gather() {
 	c.responseEnded()
-	c.Request, c.turn, c.date = nil, nil, ""
+	c.Request, c.turn, c.date, c.Repeats, c.Hit = nil, nil, "", false, nil
 	c.Join(false)
+	c.setHead(nil)
 	c.rewind()
 	c.sent.Store(false)
 	c.inBody, c.BodyRefused = false, false
@@ -132,6 +137,7 @@ func (c *Conn) gather() {
 		switch {
 		case whole:
 			c.end = end
+			c.setHead(c.head[:end])
 			return
 		case end > 0: // the rest is not read
 			c.head, c.failed = c.head[:end], errNoHTTP
@@ -156,6 +162,22 @@ func (c *Conn) gather() {
 		}
 	}
 	c.end = len(c.head)
+}
+
+// shortcut reports whether Options.Shortcut has answered the request whose head was gathered.
+func (c *Conn) shortcut() bool {
+	if c.listener.options.Shortcut == nil || c.failed != nil || c.parsed == nil {
+		return false
+	}
+	answered, err := c.listener.options.Shortcut(c, c.parsed)
+	if c.failed = err; err != nil {
+		c.listener.options.Logger.Debug(fmt.Sprintf("serve %s: %v", c.RemoteAddr(), err))
+		c.end = len(c.head) // nothing else is answered
+	}
+	if answered {
+		c.from = c.end
+	}
+	return answered
 }
 
 // errNoHTTP reports another protocol, such as the greeting of TLS.
@@ -227,9 +249,6 @@ type Reservation interface{ Release() }
 type Hit interface {
 	Again() (body []byte, reservation Reservation, ok bool)
 }
-
-// HitKey is the user value under which a handler leaves the Hit of a request with Conn.Repeats.
-type HitKey struct{}
 
 // SetReservation releases the reservation of the last response, and next when the connection waits for another
 // request or ends. next may be nil.

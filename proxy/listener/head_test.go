@@ -63,7 +63,9 @@ func TestCheckHead(t *testing.T) {
 			} else if refused {
 				return
 			}
-			reason, closes := listener.CheckHead(&h)
+			request := fasthttp.RequestCtx{}
+			h.CopyTo(&request.Request.Header)
+			reason, closes := listener.HeadOf(&request).Check(&request.Request.Header)
 			if !strings.Contains(reason, tt.want) || (reason == "") != (tt.want == "") || closes != tt.closes {
 				t.Errorf("%q, closes %t; want %q, %t", reason, closes, tt.want, tt.closes)
 			}

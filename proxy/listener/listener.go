@@ -60,9 +60,9 @@ type Options struct {
 
 	Busy   []byte                      // the response to a connection beyond the limits
 	Client func(net.Addr) netip.Prefix // the client of a connection; zero if MaxPerClient does not apply
-	// Shortcut answers a request before the server parses its header, or returns false: the server then answers it.
-	// An error ends the connection.
-	Shortcut func(c *Conn, header []byte) (answered bool, err error)
+	// Shortcut answers a request before the server parses its head, or returns false: the server then answers it. An
+	// error ends the connection.
+	Shortcut func(c *Conn, head *Head) (answered bool, err error)
 	InFlight Memory
 	// BodyBytes is the longest body of a request that the server reads.
 	BodyBytes int

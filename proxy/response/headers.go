@@ -1,7 +1,6 @@
 package response
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/cache/result"
+	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
 
@@ -131,23 +131,24 @@ type fields struct {
 	hasPrefer     bool
 }
 
-// fieldsOf reads the fields in one pass, which is faster than looking each up.
+// fieldsOf returns the fields of a request.
 func fieldsOf(c *fiber.Ctx) (f fields) {
-	for line := range bytes.Lines(c.Request().Header.RawHeaders()) {
-		name, value, _ := bytes.Cut(line, []byte{':'})
+	head := listener.HeadOf(c.Context())
+	for i := range head.Fields {
+		sent := &head.Fields[i]
 		var field *string
-		switch name := utils.UnsafeString(name); {
-		case strings.EqualFold(name, fiber.HeaderAcceptEncoding):
+		switch {
+		case sent.Is(fiber.HeaderAcceptEncoding):
 			field = &f.codings
-		case strings.EqualFold(name, fiber.HeaderIfNoneMatch):
+		case sent.Is(fiber.HeaderIfNoneMatch):
 			field, f.hasNoneMatch = &f.noneMatch, true
-		case strings.EqualFold(name, fiber.HeaderIfModifiedSince):
+		case sent.Is(fiber.HeaderIfModifiedSince):
 			field = &f.modifiedSince
-		case strings.EqualFold(name, headerPrefer):
+		case sent.Is(headerPrefer):
 			f.hasPrefer = true
 		}
 		if field != nil && *field == "" {
-			*field = utils.UnsafeString(bytes.TrimSpace(value))
+			*field = strings.TrimSpace(sent.Value)
 		}
 	}
 	return f

@@ -141,7 +141,7 @@ func (s *keptSending) send(a *result.Answer, found kept.Found, wasKept bool) err
 	}
 	repeatable := found.Outcome == kept.Hit && e.Status == fiber.StatusOK && !s.who.Personal
 	if conn := connOf(c); repeatable && conn != nil && conn.Repeats {
-		c.Context().SetUserValue(listener.HitKey{}, &keptHit{s.Responder, s.q.Keeper, e, key, a.ETag})
+		conn.Hit = &keptHit{s.Responder, s.q.Keeper, e, key, a.ETag}
 	}
 	if a.ContentType == "" {
 		c.Response().Header.SetNoDefaultContentType(true)

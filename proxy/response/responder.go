@@ -151,7 +151,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
 		if conn := connOf(c); !personal && conn != nil && conn.Repeats {
-			c.Context().SetUserValue(listener.HitKey{}, &Hit{r, p, key, a.ETag, ages, now})
+			conn.Hit = &Hit{r, p, key, a.ETag, ages, now}
 		}
 		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
 			return err

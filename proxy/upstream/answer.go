@@ -51,7 +51,7 @@ func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, d
 	conn := connOf(c)
 	if how == hit && detail == "" && conn != nil && conn.Repeats && (whole || unchanged) {
 		if again := newRepeatable(p.store, key, e); again != nil {
-			c.Context().SetUserValue(listener.HitKey{}, again)
+			conn.Hit = again
 		}
 	}
 	if unchanged {

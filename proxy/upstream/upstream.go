@@ -141,7 +141,7 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	}
 	// Many servers leave such a body unread (RFC 9110: 9.3.1). On a connection that is used again they would take it
 	// for the next request, and another client would get the answer to it.
-	if reads && listener.AnnouncesBody(c.Request()) {
+	if reads && listener.AnnouncesBody(c.Context()) {
 		return &rules.Error{Kind: rules.ErrWrongCall,
 			Reason: "A " + c.Method() + " request has no body. This one has, and is not forwarded."}
 	}
