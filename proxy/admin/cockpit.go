@@ -80,7 +80,7 @@ func live(p *cockpit.Cockpit) fiber.Handler {
 		}
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		listener.SetStream(c.Context(), events, -1)
+		listener.SetStream(c.Context(), events, listener.UnknownSize)
 		return nil
 	}
 }

@@ -70,9 +70,9 @@ type Conn struct {
 	writing  deadline
 }
 
-// Read implements net.Conn. The server reads a single byte only when it waits for a request (TestServer).
+// Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
-	if len(p) == 1 {
+	if awaitsRequest(p) {
 		for c.gather(); c.shortcut(); {
 			c.gather()
 		}
@@ -413,8 +413,8 @@ func (c *Conn) Linger() {
 	}
 }
 
-// Close implements net.Conn and does nothing, because the HTTP server calls it before it returns an error. Disconnect
-// closes the connection.
+// Close implements net.Conn and does nothing, because the HTTP server calls it before it returns an error,
+// which the client must still have time to read: see Linger. Disconnect closes the connection.
 func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.

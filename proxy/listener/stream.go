@@ -16,7 +16,7 @@ type Stream struct {
 	last bool // Conn.SendLast sends it, not the HTTP server
 }
 
-// SetStream makes a stream of size bytes, or -1 if that is not known, the body of a response. It is closed after it
+// SetStream makes a stream of size bytes, or UnknownSize, the body of a response. It is closed after it
 // is sent.
 func SetStream(c *fasthttp.RequestCtx, body io.ReadCloser, size int) {
 	c.SetBodyStream(&Stream{body: body}, size)
@@ -67,7 +67,7 @@ func (c *Conn) Finish(request *fasthttp.RequestCtx) {
 	request.Response.ResetBody()
 	request.Response.SkipBody = true
 	request.Response.Header.Del(fasthttp.HeaderTransferEncoding)
-	request.Response.Header.SetContentLength(-2) // none, and the connection closes
+	request.Response.Header.SetContentLength(noLength)
 }
 
 // SendLast sends the stream that follows the last response, if there is one, unless the connection has failed with

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -56,19 +55,20 @@ func (r *request) stream(b *Body) (err error) {
 		return r.c.SendStatus(fiber.StatusNotModified)
 	}
 	r.c.Response().Header.SetContentType(r.plan.ContentType)
-	size := cmp.Or(b.size, -1)
+	size := cmp.Or(b.size, listener.UnknownSize)
 	if r.key.Coding != result.Identity {
 		SetHeader(r.c, fiber.HeaderContentEncoding, string(r.key.Coding))
-		size = -1
+		size = listener.UnknownSize
 	}
-	if size < 0 && head {
-		return nil // fasthttp would send the end of a stream of unknown length, but a HEAD client expects no body
+	if size == listener.UnknownSize && head {
+		// the HTTP server would send the end of a stream of unknown length, but a HEAD client expects no body
+		return nil
 	}
 	s.pieces, s.intact = func() Pieces { return b.in(s.ctx, r.key.Coding) }, r.snapshots.intact
 	if conn := connOf(r.c); conn != nil {
 		s.shares = conn.WriteIn(s)
 	}
-	listener.SetStream(r.c.Context(), s, size)
+	listener.SetPieces(r.c.Context(), s, size)
 	return nil
 }
 
@@ -133,9 +133,6 @@ type stream struct {
 	inFlight *result.InFlight // counts the acquired bytes until the end
 	acquired int64
 }
-
-// Read implements io.Reader. The server calls WriteTo instead.
-func (s *stream) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // WriteTo implements io.WriterTo.
 func (s *stream) WriteTo(w io.Writer) (sent int64, err error) {
