@@ -58,7 +58,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
-	path := string(c.Context().URI().PathOriginal())
+	path := lists.SplitPath(string(c.Context().URI().PathOriginal()))
 	// Before any key is looked at, so that the answer is the same for a right one.
 	if set.auth.HasParam(c) && !set.lists.Ignores(query.KeyParam) {
 		return rules.Wrongf(query.KeyParam, "", "lists need no key, and a named one comes in the header X-API-Key")
@@ -68,11 +68,11 @@ func (h handlers) list(c *fiber.Ctx) error {
 		return err
 	}
 	scheme, host, accepted, lang := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(listTypes...), ""
-	if err := dropIgnored(c, set.lists, lists.ForPeople(path, accepted)); err != nil {
+	if err := dropIgnored(c, set.lists, path.ForPeople(accepted)); err != nil {
 		return err
 	}
 	args := c.Context().QueryArgs()
-	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && lists.MayBePage(path) {
+	if !args.Has(params.Lang) && c.Get(fiber.HeaderAcceptLanguage) != "" && path.MayBePage() {
 		lang = c.AcceptsLanguages(set.lists.Languages()...)
 	}
 	who := response.Audience{Client: set.auth.Client(c), Anonymous: true, Open: true, Personal: keyed,
@@ -125,6 +125,6 @@ func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 
 // readsPage reports whether a browser requests the page of a list, or a path near one, so that an error is a page.
 func readsPage(c *fiber.Ctx, path string) bool {
-	return (path == "/" || isList(path)) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
+	return (path == "/" || isList(path)) && lists.SplitPath(string(c.Context().URI().PathOriginal())).IsPage() &&
 		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)
 }

@@ -231,7 +231,7 @@ func everyAnswerLooks(t *testing.T) {
 		looksAndEnds(t, site, q, o.Now(), func(planning *response.Planning) (response.Plan, error) {
 			path, _, _ := strings.Cut(q.target, "?")
 			return public.Plan(t.Context(),
-				lists.Request{Path: path, Args: argsOf(t, q.target), Base: "https://data.example",
+				lists.Request{Path: lists.SplitPath(path), Args: argsOf(t, q.target), Base: "https://data.example",
 					Planning: planning})
 		})
 	}

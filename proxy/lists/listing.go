@@ -90,12 +90,14 @@ type target struct {
 
 // read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public
 // record has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
-func (l *Lists) read(ctx context.Context, of snapshotOf, parts []string) (t target, err error) {
-	last := len(parts) - 1
-	all := readings(parts[last])
-	t.parts, t.asked = slices.Clone(parts), parts[last]
-	for byIDs(parts) && len(all) > 1 {
-		known, err := l.has(ctx, of, parts, all[0].name)
+func (l *Lists) read(ctx context.Context, of snapshotOf, path Path) (t target, err error) {
+	if path.err != nil {
+		return t, path.err
+	}
+	last, all := len(path.parts)-1, path.ways
+	t.parts, t.asked = slices.Clone(path.parts), path.last()
+	for path.byIDs() && len(all) > 1 {
+		known, err := l.has(ctx, of, path.parts, all[0].name)
 		if err != nil {
 			return t, err
 		}
@@ -104,7 +106,7 @@ func (l *Lists) read(ctx context.Context, of snapshotOf, parts []string) (t targ
 		}
 		t.longer, all = append(t.longer, all[0].name), all[1:]
 	}
-	if !byIDs(parts) {
+	if !path.byIDs() {
 		all = all[len(all)-1:]
 	}
 	t.parts[last], t.format, t.shorter = all[0].name, all[0].format, len(all) > 1
@@ -116,11 +118,11 @@ func (l *Lists) read(ctx context.Context, of snapshotOf, parts []string) (t targ
 func (l *Lists) ItemID(
 	ctx context.Context, of func(view string) (*view.Snapshot, error), path string,
 ) (string, error) {
-	parts, err := partsOf(path)
-	if err != nil || !l.o.Enabled || len(parts) != 2 || parts[0] != "items" {
+	split := SplitPath(path)
+	if !l.o.Enabled || len(split.parts) != 2 || split.parts[0] != "items" {
 		return "", nil
 	}
-	to, err := l.read(ctx, of, parts)
+	to, err := l.read(ctx, of, split)
 	return to.parts[1], err
 }
 

@@ -11,16 +11,11 @@ import (
 
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
 
-// partsOf returns the decoded parts of a path, at least one. It ignores a slash at the end.
-func partsOf(path string) ([]string, error) {
-	parts := strings.Split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"), "/")
-	for i, part := range parts {
-		var err error
-		if parts[i], err = url.PathUnescape(part); err != nil || !utf8.ValidString(parts[i]) {
-			return nil, notFound("The path cannot be read.")
-		}
-	}
-	return parts, nil
+// Path is the path of a request for a list or an item, split once. It ignores a slash at the end.
+type Path struct {
+	parts []string  // decoded, at least one, unless the path cannot be read
+	ways  []reading // the ways to read the last part
+	err   error     // why the path cannot be read
 }
 
 // reading is one way to read the last part of a path: as a name and the suffix of a format.
@@ -28,6 +23,21 @@ type reading struct {
 	name string
 	format
 }
+
+// SplitPath splits a path as it was sent, with escapes.
+func SplitPath(path string) (p Path) {
+	p.parts = strings.Split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"), "/")
+	for i, part := range p.parts {
+		var err error
+		if p.parts[i], err = url.PathUnescape(part); err != nil || !utf8.ValidString(p.parts[i]) {
+			return Path{err: notFound("The path cannot be read.")}
+		}
+	}
+	p.ways = readings(p.last())
+	return p
+}
+
+func (p Path) last() string { return p.parts[len(p.parts)-1] }
 
 // readings returns the ways to read the last part of a path, the longest name first: the whole part is a name, too. A
 // name has at least one character.
@@ -43,31 +53,22 @@ func readings(part string) []reading {
 }
 
 // byIDs reports whether a path is of an item or of a list about a subject: their ids may end like a format.
-func byIDs(parts []string) bool {
-	return len(parts) == 2 && parts[0] == "items" || len(parts) == 3 && parts[0] == "lists"
-}
-
-// suffixOf returns the suffix of a format at the end of a path, or "".
-func suffixOf(path string) string {
-	parts, err := partsOf(path)
-	if err != nil {
-		return ""
-	}
-	all := readings(parts[len(parts)-1])
-	return all[len(all)-1].suffix
+func (p Path) byIDs() bool {
+	return len(p.parts) == 2 && p.parts[0] == "items" || len(p.parts) == 3 && p.parts[0] == "lists"
 }
 
 // IsPage reports whether a path has no suffix of a format.
-func IsPage(path string) bool { return suffixOf(path) == "" }
+func (p Path) IsPage() bool { return len(p.ways) <= 1 }
 
 // MayBePage reports whether a path has no suffix of a format, or one that may belong to an id.
-func MayBePage(path string) bool {
-	parts, err := partsOf(path)
-	return err == nil && byIDs(parts) || IsPage(path)
-}
+func (p Path) MayBePage() bool { return p.byIDs() || p.IsPage() }
 
 // ForPeople reports whether a list or an item at a path is answered by a page, given the accepted media type.
-func ForPeople(path, accepted string) bool {
-	name := strings.TrimSuffix(path, "/")
-	return IsPage(path) && negotiate(accepted).suffix == "" && name != "/oembed" && name != "/sitemap.xml"
+func (p Path) ForPeople(accepted string) bool {
+	return p.IsPage() && negotiate(accepted).suffix == "" && !p.isFile()
+}
+
+// isFile reports whether a path is that of an answer for programs alone.
+func (p Path) isFile() bool {
+	return p.err == nil && (p.parts[0] == "oembed" || p.parts[0] == "sitemap.xml")
 }

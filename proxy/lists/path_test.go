@@ -33,13 +33,13 @@ func FuzzPaths(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		itemID(t, path)
-		if lists.IsPage(path) && !lists.MayBePage(path) {
+		if split := lists.SplitPath(path); split.IsPage() && !split.MayBePage() {
 			t.Errorf("%q is a page, and cannot be one", path)
 		}
 		id := strings.ToValidUTF8(path, "") + "x"
 		for suffix := range mediaTypes {
 			address := "/items/" + url.PathEscape(id) + suffix
-			if got := itemID(t, address); got != id || lists.IsPage(address) != (suffix == "") {
+			if got := itemID(t, address); got != id || lists.SplitPath(address).IsPage() != (suffix == "") {
 				t.Errorf("the id at %s is %q, want %q", address, got, id)
 			}
 			if escaped := strings.ReplaceAll(address, ".", "%2E"); itemID(t, escaped) != id {

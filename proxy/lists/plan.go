@@ -15,16 +15,15 @@ import (
 
 // Plan returns the plan for the answer to a request.
 func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
-	parts, err := partsOf(r.Path)
 	switch {
-	case err != nil:
-		return p, err
-	case parts[0] == "oembed":
+	case r.Path.err != nil:
+		return p, r.Path.err
+	case r.Path.parts[0] == "oembed":
 		return l.oEmbed(ctx, r)
-	case parts[0] == "sitemap.xml":
+	case r.Path.parts[0] == "sitemap.xml":
 		return l.sitemap(r)
 	}
-	to, err := l.read(ctx, r.Planning.Guess, parts)
+	to, err := l.read(ctx, r.Planning.Guess, r.Path)
 	if err != nil {
 		return p, err
 	}
@@ -34,7 +33,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	}
 	args := r.Args
 	var strange []string
-	if to.format.suffix == "" && !IsPage(r.Path) { // the server could not know that it is a page
+	if to.format.suffix == "" && !r.Path.IsPage() { // the server could not know that it is a page
 		args, strange = params.WithoutStrange(args)
 	}
 	q, err := params.Parse(args)

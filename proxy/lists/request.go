@@ -9,7 +9,7 @@ import (
 
 // Request is a request, copied out of the server's buffers.
 type Request struct {
-	Path   string // as sent, with escapes
+	Path   Path
 	Args   iter.Seq2[[]byte, []byte]
 	Accept string // the client's preference among MediaTypes; empty if it has none
 	// Language is the client's preference among Languages; empty if it has none. It counts for pages without the
