@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/binary"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Limits on a filter in brackets.
@@ -20,10 +23,11 @@ const (
 // filterParam is the parameter in bracket notation.
 const filterParam = "filter"
 
-// readBrackets reads the parameter filter into a document: its values are documents, lists (bson.A), texts (string),
-// whose type the filter's parser decides (filter.Options.Texts), and the ObjectIDs and dates for which Extended JSON
-// has wrappers. It is nil if filter is absent or malformed. An empty plain value (filter=) counts as absent.
-func readBrackets(p Params) bson.D {
+// readBrackets reads the parameter filter into a document for the filter's parser. Pairs come in any order, so they
+// are first placed in a tree of documents (bson.D), lists (bson.A) and texts (string), whose type the parser decides
+// (filter.Options.Texts). The tree is encoded in one pass, because the parser reads conditions as they are stored.
+// The document is nil if filter is absent or malformed. An empty plain value (filter=) counts as absent.
+func readBrackets(p Params, c cast) bson.Raw {
 	var tree any
 	pairs := 0
 	for pair := range p.of(filterParam) {
@@ -45,14 +49,25 @@ func readBrackets(p Params) bson.D {
 			return nil
 		}
 	}
-	doc, ok := withLists(tree).(bson.D)
-	if !ok && tree != nil {
+	if tree == nil {
+		return nil
+	}
+	doc, ok := tree.(bson.D)
+	if !ok || inOrder(doc) != nil {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
+		return nil
 	}
-	for i, e := range doc {
-		doc[i].Value = p.unwrap(e.Key, e.Value)
+	var b raw.Builder
+	for _, e := range doc {
+		v := p.encode(e.Key, e.Value)
+		if e.Key == c.field && v.Type == bson.TypeString {
+			if to, ok := c.to(v); ok {
+				v = to
+			}
+		}
+		b.Add(e.Key, v)
 	}
-	return doc
+	return b.Document()
 }
 
 // bare matches operators without $ where operators of a field stand. Hardly any stored field has such a name.
@@ -122,57 +137,62 @@ func set(tree any, path []string, text string) (with any, fault string) {
 	}
 }
 
-// withLists returns a tree in which documents with the keys 0, 1, … are lists with the same order.
-func withLists(tree any) any {
-	switch tree := tree.(type) {
-	case bson.A:
-		for i, element := range tree {
-			tree[i] = withLists(element)
-		}
-	case bson.D:
-		list, found := make(bson.A, len(tree)), 0
-		for i, e := range tree {
-			tree[i].Value = withLists(e.Value)
-			if n, err := strconv.Atoi(e.Key); err == nil && n >= 0 && n < len(list) && strconv.Itoa(n) == e.Key {
-				list[n] = tree[i].Value
-				found++
-			}
-		}
-		if found == len(list) {
-			return list
+// inOrder returns the values of a document with the keys 0, 1, … in the order of these, or nil for any other: such a
+// document is a list.
+func inOrder(doc bson.D) bson.A {
+	list, found := make(bson.A, len(doc)), 0
+	for _, e := range doc {
+		if n, err := strconv.Atoi(e.Key); err == nil && n >= 0 && n < len(list) && strconv.Itoa(n) == e.Key {
+			list[n] = e.Value
+			found++
 		}
 	}
-	return tree
+	if found < len(list) {
+		return nil
+	}
+	return list
 }
 
-// unwrap replaces the two Extended JSON wrappers that make sense in a URL by their values. It records an error if
-// the text in one is malformed. path is the place of v.
-func (p Params) unwrap(path string, v any) any {
-	switch v := v.(type) {
+// encode returns a tree at a path as a value.
+func (p Params) encode(path string, tree any) bson.RawValue {
+	var b raw.Builder
+	switch tree := tree.(type) {
+	case string:
+		return raw.NewString(tree)
 	case bson.A:
-		for i, element := range v {
-			v[i] = p.unwrap(path, element)
+		for _, element := range tree {
+			b.Push(p.encode(path, element))
 		}
+		return b.Finish(bson.TypeArray)
 	case bson.D:
-		if len(v) == 1 {
-			if text, ok := v[0].Value.(string); ok && v[0].Key == "$oid" {
-				id, err := bson.ObjectIDFromHex(text)
-				if err != nil {
-					p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quote(text))
-				}
-				return id
-			} else if ok && v[0].Key == "$date" {
+		if list := inOrder(tree); list != nil {
+			return p.encode(path, list)
+		}
+		if text, ok := tree[0].Value.(string); ok && len(tree) == 1 {
+			switch tree[0].Key {
+			case "$oid":
+				return p.objectID(path, text)
+			case "$date":
 				return p.date(path, text)
 			}
 		}
-		for i, e := range v {
-			v[i].Value = p.unwrap(path+"."+e.Key, e.Value)
+		for _, e := range tree {
+			b.Add(e.Key, p.encode(path+"."+e.Key, e.Value))
 		}
 	}
-	return v
+	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
-func (p Params) date(path, text string) bson.DateTime {
+// objectID and date read the texts in the two wrappers of Extended JSON that make sense in a URL.
+func (p Params) objectID(path, text string) bson.RawValue {
+	id, err := bson.ObjectIDFromHex(text)
+	if err != nil {
+		p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quote(text))
+	}
+	return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}
+}
+
+func (p Params) date(path, text string) bson.RawValue {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		t, err = time.Parse(time.DateOnly, text)
@@ -180,5 +200,6 @@ func (p Params) date(path, text string) bson.DateTime {
 	if err != nil {
 		p.refuse(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quote(text))
 	}
-	return bson.NewDateTimeFromTime(t)
+	millis := uint64(bson.NewDateTimeFromTime(t))
+	return bson.RawValue{Type: bson.TypeDateTime, Value: binary.LittleEndian.AppendUint64(nil, millis)}
 }

@@ -55,19 +55,12 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 	if text := p.Text("json"); strings.TrimSpace(text) != "" {
 		p.noteBare(text)
 		f = p.Checked(fromJSON(text, c, r.callers(p, "json"))).As("json")
-	} else if tree := readBrackets(p); tree == nil {
+	} else if doc := readBrackets(p, c); doc == nil {
 		return filter.All()
 	} else {
-		for i, e := range tree {
-			if text, ok := e.Value.(string); ok && e.Key == c.field {
-				if value, ok := c.to(raw.NewString(text)); ok {
-					tree[i].Value = value
-				}
-			}
-		}
 		o := r.callers(p, filterParam)
 		o.Texts = true
-		f = p.Checked(compile(tree, o)).As(filterParam)
+		f = p.Checked(filter.FromBSON(doc, o)).As(filterParam)
 	}
 	paths, _ := filter.Paths(f.Root())
 	p.paths = append(p.paths, paths...)
