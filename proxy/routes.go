@@ -86,20 +86,12 @@ func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 // unreserved matches the escapes of characters that need no escape: "-._~", digits and letters (RFC 3986: 2.3).
 var unreserved = regexp.MustCompile(`%(2[DEde]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])`)
 
-// refuseUnknownMethods refuses methods that HTTP does not define by an envelope; Fiber would send plain text.
-func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
-	next, known := plainPath(app.Handler()), app.Config().RequestMethods
+// refuseMethod refuses a method that HTTP does not define by an envelope; Fiber would send plain text.
+func refuseMethod(ctx *fasthttp.RequestCtx) {
 	p := classifyHTTP(fiber.ErrMethodNotAllowed)
-	body := response.Failure(p.status, p.name, p.msg)
-	return func(ctx *fasthttp.RequestCtx) {
-		if slices.Contains(known, string(ctx.Method())) {
-			next(ctx)
-			return
-		}
-		ctx.SetConnectionClose() // close it, because the client may speak another protocol
-		ctx.SetStatusCode(http.StatusMethodNotAllowed)
-		ctx.SetContentType(response.ContentType)
-		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
-		ctx.SetBody(body)
-	}
+	ctx.SetConnectionClose() // close it, because the client may speak another protocol
+	ctx.SetStatusCode(http.StatusMethodNotAllowed)
+	ctx.SetContentType(response.ContentType)
+	ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
+	ctx.SetBody(response.Failure(p.status, p.name, p.msg))
 }

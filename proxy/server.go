@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,15 +62,21 @@ type Server struct {
 	admin    *fiber.App
 }
 
-// lastWhileDraining closes connections after their response while the server drains, so that they move elsewhere.
-func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+// handler returns what the HTTP server calls for each request to an app. While the server drains, it closes connections
+// after their response, so that clients move elsewhere.
+func (s *Server) handler(app *fiber.App) fasthttp.RequestHandler {
+	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
 			c.Begin(ctx)
 			defer c.Finish(ctx)
 		}
 		s.results.Arrive()
-		next(ctx)
+		if slices.Contains(known, string(ctx.Method())) {
+			next(ctx)
+		} else {
+			refuseMethod(ctx)
+		}
 		if s.draining.Load() {
 			ctx.SetConnectionClose()
 		}
@@ -150,7 +157,7 @@ func (s *Server) open(o Options) error {
 	s.routes(first)
 	s.admin = s.newAdmin(o.Admin)
 	for _, app := range []*fiber.App{s.app, s.admin} {
-		app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(app))
+		app.Server().Handler = s.handler(app)
 	}
 	return nil
 }

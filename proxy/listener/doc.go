@@ -7,7 +7,8 @@
 //	          keeps the reservation of memory of a response until it is sent
 //	Stream    counts what it sends of a body while that is made; ends with the connection
 //	          where its length is unknown and the client has no chunks
-//	CheckHead refuses a head that another server could have read differently
+//	Head      has the fields of a request as they were sent, split once; Check refuses one
+//	          that another server could have read differently
 //
 // It is the stage before the HTTP server and does not depend on routes, callers or settings beyond its Options. A
 // Listener is safe for concurrent use; a Conn belongs to one goroutine, but its Listener may close the network
