@@ -49,9 +49,9 @@ type lookup struct {
 	record bson.Raw  // nil if there is no such person
 }
 
-func newPersonLookup(records Records, shared Shared) *personLookup {
+func newPersonLookup(records Records, now func() time.Time, timeout time.Duration) *personLookup {
 	return &personLookup{
-		records: records, now: shared.Now, timeout: shared.Timeout,
+		records: records, now: now, timeout: timeout,
 		cache: lru.New[string, lookup](maxLookups),
 	}
 }

@@ -33,7 +33,7 @@ func TestLookUpOutlivesItsFirstCaller(t *testing.T) {
 	// No look-up expires, as another one would wait for the test: the second caller may come when the first's has
 	// ended.
 	now := time.Now()
-	lookups := newPersonLookup(records, Shared{Now: func() time.Time { return now }, Timeout: time.Hour})
+	lookups := newPersonLookup(records, func() time.Time { return now }, time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
@@ -71,7 +71,7 @@ func (r *slowRecords) Find(ctx context.Context, _ string, _ origin.Query) iter.S
 func TestLookUpHasItsCallersTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := &slowRecords{}
-		lookups := newPersonLookup(records, Shared{Now: time.Now, Timeout: time.Minute})
+		lookups := newPersonLookup(records, time.Now, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		first := make(chan error)

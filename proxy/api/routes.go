@@ -31,7 +31,7 @@ func New(o Options, shared Shared) (*Env, error) {
 	}
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
 	e := &Env{o: o, shared: shared, query: query.Reader{Limits: o.Filter, Now: shared.Now},
-		persons: newPersonLookup(o.Records, shared)}
+		persons: newPersonLookup(o.Records, shared.Now, shared.Timeout)}
 	var err error
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)

@@ -2,15 +2,9 @@ package compare
 
 import (
 	"cmp"
-	"net/http"
-	"net/url"
-	"path"
 	"regexp"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
-
-	"vitrine/proxy/auth"
 )
 
 // Request is a request to both sides.
@@ -33,47 +27,6 @@ const (
 
 // mostURL is the longest URL that is sent, in bytes.
 const mostURL = 64 << 10
-
-// Request returns the request for a URL that a server at the address of the old side logged: its path and query,
-// whatever host it names, without parameters that may be secrets: the keys of the sides, and what names such as
-// apikey and token have.
-func (c *Comparison) Request(method, logged string) (r Request, err error) {
-	var secrets auth.Redactor
-	for _, s := range []*Side{c.old, c.new} {
-		keys := s.keys.Load()
-		secrets = append(secrets, auth.NewSecret(keys.API), auth.NewSecret(keys.Portfolio))
-	}
-	if method != http.MethodGet && method != http.MethodHead {
-		return r, ErrMethod
-	}
-	logged, _, _ = strings.Cut(logged, "#")
-	if len(logged) > mostURL || cut.MatchString(logged) {
-		return r, ErrURL
-	}
-	u, err := url.Parse(odd.ReplaceAllStringFunc(logged, url.PathEscape))
-	if err != nil || u.Opaque != "" || u.Path != "" && u.Path[0] != '/' || strings.HasPrefix(logged, "//") ||
-		secrets.Path(u.Path) != u.Path {
-		return r, ErrURL
-	}
-	target := c.old.below(u.EscapedPath())
-	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) && !c.keeps(target) {
-		return r, ErrPath // clients and servers resolve . and .. differently
-	}
-	separator := "?"
-	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		if pair != "" && pair != url.QueryEscape(hidden) && !secrets.Reveals(pair) {
-			target += separator + pair
-			separator = "&"
-		}
-	}
-	return Request{method, target}, nil
-}
-
-// keeps reports whether the new side keeps the answers to an encoded path.
-func (c *Comparison) keeps(target string) bool {
-	decoded, err := url.PathUnescape(target)
-	return err == nil && c.Kept != nil && c.Kept(decoded)
-}
 
 // asked matches the paths of logged requests that are sent.
 var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)(/|$)`)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"vitrine/rules/cite"
 	"vitrine/rules/markup"
 	"vitrine/rules/pages"
 )
@@ -14,8 +15,9 @@ import (
 // atEnd matches the end tags at the end of HTML.
 var atEnd = regexp.MustCompile(`(</[a-z]+>\s*)*$`)
 
-// withExtent adds missing volume, issue and pages to a citation: before the year in parentheses, or else at the end.
-func (it *item) withExtent(citation string) string {
+// withExtent adds missing volume, issue and pages to a citation: before its year in parentheses, or
+// else at the end.
+func withExtent(citation string, it *cite.Item, year string) string {
 	if it.Container == "" || it.Volume+it.Issue+it.Pages == "" {
 		return citation
 	}
@@ -44,7 +46,7 @@ func (it *item) withExtent(citation string) string {
 		return citation
 	}
 	extent := markup.Escape(strings.Join(parts, ", "))
-	i := strings.LastIndex(citation, "("+it.year+")")
+	i := strings.LastIndex(citation, "("+year+")")
 	inTag := i > 0 && strings.LastIndexByte(citation[:i], '<') > strings.LastIndexByte(citation[:i], '>')
 	if i > 0 && !inTag && !strings.Contains(markup.Text(citation[i:]), it.Container) {
 		return citation[:i] + extent + " " + citation[i:]

@@ -108,7 +108,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 		return ""
 	})
 	if a.query.Text(params.Style) == "web" {
-		it.html = it.withExtent(it.html)
+		it.html = withExtent(it.html, &it.Item, it.year)
 	}
 	it.html = it.withNotice(a.shorten(a.bylines().in(it.html, it), it), a.query.Text(params.Lang))
 	return err

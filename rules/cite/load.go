@@ -66,21 +66,6 @@ const (
 	slotResolved
 )
 
-type work struct {
-	number int // position in Mapping.kinds
-	Forms
-	fields
-}
-
-// fields has for each variable of an item the slots of the stored fields that may hold it; the first that is not
-// empty counts. The names of the variables in files are the names of the fields here in small letters.
-type fields struct {
-	Title, Name, Authors, Editors, Supervisors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume,
-	Issue, Pages, Publisher, Place, Edition, Event, Degree, Number, EID, Version, PMID, ISBN, ISSN, Language,
-	Abstract,
-	Keywords, Licence, PDF, Funder, Grant []int
-}
-
 // variables has the names of an item's variables.
 var variables = func() (all []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {

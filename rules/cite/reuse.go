@@ -143,12 +143,6 @@ func (l *loader) badge(n *yaml.Node, path string) {
 	l.to.badges = append(l.to.badges, b)
 }
 
-// badge is a badge of an item: the position of its rule and, if the rule is for any value, the value.
-type badge struct {
-	rule  int
-	value string
-}
-
 func (m *Mapping) readBadges(it *Item) {
 	for i, b := range m.badges {
 		v := it.values[b.slot]

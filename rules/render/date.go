@@ -9,12 +9,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// span is the period of an activity. With from alone it is a moment; running means that it has no end yet.
-type span struct {
-	from, to date.Date
-	running  bool // the stored end is null; quarter and range end "today"
-}
-
 // span returns the activity's period. It starts at start_date or start or, if that has no month, at year, month and
 // day. It ends at end_date or end. If end_date is null, the activity is still running. An end before the start is
 // ignored.

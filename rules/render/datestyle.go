@@ -159,3 +159,9 @@ func appendOngoing(dst []byte, t span, begins bool, lang int) []byte {
 	dst = longMonths.date(append(dst, words.from...), t.from, lang)
 	return longMonths.date(append(dst, words.until...), t.to, lang)
 }
+
+// span is the period of an activity. With from alone it is a moment; running means that it has no end yet.
+type span struct {
+	from, to date.Date
+	running  bool // the stored end is null; quarter and range end "today"
+}

@@ -20,16 +20,6 @@ import (
 // codeVersion is part of the fingerprint: raise it when the same rules render differently.
 const codeVersion = "7"
 
-// The languages of labels and dates.
-const (
-	english = iota
-	german
-	languages
-)
-
-// languageCodes are the names of the languages in the rules file and in Options.
-var languageCodes = [languages]string{english: "en", german: "de"}
-
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
 	slots       map[string]int   // of each stored field, by the first part of its path

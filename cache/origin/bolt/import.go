@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,15 +13,8 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
-	"vitrine/cache/origin/internal/idkey"
 	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
-)
-
-// The most documents, and the most bytes of them, in a write transaction.
-const (
-	writeDocs  = 2000
-	writeBytes = 8 << 20
 )
 
 func (s source) Upsert(ctx context.Context, collection string,
@@ -74,15 +66,6 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 		}
 	}
 	return done, nil
-}
-
-// storableKey is idkey.Of, but returns an error for an _id that, with a generation, exceeds bbolt's longest key.
-func storableKey(id bson.RawValue) ([]byte, error) {
-	key, err := idkey.Of(id)
-	if err == nil && len(key)+generationSize > bbolt.MaxKeySize {
-		err = errors.New("_id of more than 32 KB")
-	}
-	return key, err
 }
 
 func (s source) Retain(ctx context.Context, collection string,

@@ -190,3 +190,18 @@ func (p place) open(key, sealed []byte) (value []byte, err error) {
 	}
 	return sealed[:n:n], nil
 }
+
+// storableKey is idkey.Of, but returns an error for an _id that, with a generation, exceeds bbolt's longest key.
+func storableKey(id bson.RawValue) ([]byte, error) {
+	key, err := idkey.Of(id)
+	if err == nil && len(key)+generationSize > bbolt.MaxKeySize {
+		err = errors.New("_id of more than 32 KB")
+	}
+	return key, err
+}
+
+// The most documents, and the most bytes of them, in a write transaction.
+const (
+	writeDocs  = 2000
+	writeBytes = 8 << 20
+)

@@ -195,3 +195,6 @@ func closeCursor(ctx context.Context, c cursor) {
 	defer cancel()
 	_ = c.Close(ctx)
 }
+
+// batchBytes bounds one write command. The server accepts 48 MB; smaller commands save memory on both ends.
+const batchBytes = 16 << 20

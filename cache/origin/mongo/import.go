@@ -56,9 +56,6 @@ func bulkError(err error, docs []bson.Raw) error {
 	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
-// batchBytes bounds one write command. The server accepts 48 MB; smaller commands save memory on both ends.
-const batchBytes = 16 << 20
-
 func (s *Store) Retain(ctx context.Context, name string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return 0, err

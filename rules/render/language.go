@@ -1,0 +1,11 @@
+package render
+
+// The languages of labels and dates.
+const (
+	english = iota
+	german
+	languages
+)
+
+// languageCodes are the names of the languages in the rules file and in Options.
+var languageCodes = [languages]string{english: "en", german: "de"}
