@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,14 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
+	"vitrine/rules"
 )
+
+// activityView returns the definition of the view of activities.
+func activityView() index.Definition {
+	all := Views()
+	return all[slices.IndexFunc(all, func(d index.Definition) bool { return d.Name == rules.ViewActivities })]
+}
 
 // titled is a table of n publications.
 func titled(t *testing.T, n int) *index.Table {
@@ -21,7 +29,7 @@ func titled(t *testing.T, n int) *index.Table {
 	for i := range docs {
 		docs[i] = parse(t, fmt.Sprintf(`{"_id":"%04d","type":"publication","title":"Soil %d"}`, i, i))
 	}
-	return index.NewBuilder(Views()[0], index.NewBudget(1<<20, 0), nil).Load(docs)
+	return index.NewBuilder(activityView(), index.NewBudget(1<<20, 0), nil).Load(docs)
 }
 
 // looking calls look at every look at the context.
