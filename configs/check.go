@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"vitrine/rules/suggest"
 )
 
 // checkScalar checks a value of the setting, or one element of it. The value is not an empty text. Numbers must not
@@ -247,7 +249,7 @@ func checkWord(text string, words []string) error {
 	if last > 0 {
 		want = strings.Join(words[:last], ", ") + " or " + want
 	}
-	return fmt.Errorf("want %s, have %q%s", want, text, didYouMean(text, words))
+	return fmt.Errorf("want %s, have %q%s", want, text, suggest.Hint(text, words))
 }
 
 // checkURI knows lists of hosts, unlike url.Parse. Its errors quote no part that might be secret.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -102,18 +101,4 @@ func join(mistakes []*Error) error {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
-}
-
-// didYouMean returns ", did you mean X?" with the word nearest to text, or "" if none is near.
-func didYouMean(text string, words []string) string {
-	best, distance := "", len(text)/3+2
-	for _, w := range words {
-		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(w)); d < distance {
-			best, distance = w, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return ", did you mean " + best + "?"
 }

@@ -62,21 +62,6 @@ func TestMistakesAreSorted(t *testing.T) {
 	}
 }
 
-func TestDidYouMean(t *testing.T) {
-	words := []string{"views.budget", "views.poll", "limits.rate"}
-	for text, want := range map[string]string{
-		"views.budgett": ", did you mean views.budget?",
-		"VIEWS.POLL":    ", did you mean views.poll?",
-		"limit.rate":    ", did you mean limits.rate?",
-		"x":             "",
-		"colour":        "",
-	} {
-		if got := didYouMean(text, words); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestSuggestionsFromTheSameSection: a name in the section of the unknown one is preferred to an
 // equally near name in another section.
 func TestSuggestionsFromTheSameSection(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/configs/regular"
+
+	"vitrine/rules/suggest"
 )
 
 func (r *reader) file(name string) {
@@ -75,7 +77,7 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 			slices.ContainsFunc(slices.Collect(maps.Keys(replacements)), inside):
 			r.section(dst, settings, prefix, full, place, value)
 		default:
-			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(settings, prefix, path)))
+			r.mistake(place, full, "unknown key"+suggest.Hint(full, pathsFrom(settings, prefix, path)))
 		}
 	})
 }

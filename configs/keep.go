@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/agnivade/levenshtein"
+	"vitrine/rules/suggest"
 )
 
 // osirisRules are the rules of the preset osiris, as YAML. docs/osiris.md explains them.
@@ -137,12 +137,9 @@ func (k *Keep) check(at string, views []string) (found []finding) {
 		found = append(found, finding{at + ".warm", "has no effect: it needs refresh", true})
 	}
 	for _, name := range k.Until {
-		for _, view := range views {
-			d := levenshtein.ComputeDistance(name, view)
-			if d > 0 && d <= 2 && len(name) > 5 && !slices.Contains(views, name) {
-				reason := fmt.Sprintf("there is no view %s, did you mean %s?", name, view)
-				found = append(found, finding{at + ".until", reason, true})
-			}
+		if near := suggest.Nearest(name, views, 3); near != "" && len(name) > 5 && !slices.Contains(views, name) {
+			reason := fmt.Sprintf("there is no view %s, did you mean %s?", name, near)
+			found = append(found, finding{at + ".until", reason, true})
 		}
 	}
 	return found

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"vitrine/rules/suggest"
 )
 
 // Sources are the sources of settings. With the zero value, Load returns the defaults.
@@ -96,7 +98,7 @@ func (c *Config) contradictions() (mistakes []*Error) {
 		if targets := slices.Collect(maps.Keys(c.Purge.Targets)); len(targets) > 0 && c.Purge.Tokens[name] != "" &&
 			c.Purge.Targets[name] == "" {
 			mistakes = append(mistakes,
-				c.mistake("purge.tokens."+name, "purge.targets has no such target"+didYouMean(name, targets)))
+				c.mistake("purge.tokens."+name, "purge.targets has no such target"+suggest.Hint(name, targets)))
 		}
 	}
 	owner := map[string]string{} // names of keys by hash
@@ -150,7 +152,7 @@ func (c *Config) wrongEndpoint(endpoint string, known func(path string) error) e
 		slug, _, _ := strings.Cut(rest, "/")
 		slug, _, _ = strings.Cut(slug, ".")
 		if lists := append(slices.Sorted(maps.Keys(c.Lists.Named)), builtIn...); !slices.Contains(lists, slug) {
-			return fmt.Errorf("there is no list %q%s", slug, didYouMean(slug, lists))
+			return fmt.Errorf("there is no list %q%s", slug, suggest.Hint(slug, lists))
 		}
 		return nil
 	}

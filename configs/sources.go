@@ -13,6 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/configs/regular"
+
+	"vitrine/rules/suggest"
 )
 
 // Variables with the prefix that are not settings.
@@ -65,13 +67,13 @@ func goneVariable(name string) string {
 	return ""
 }
 
-// didYouMeanVariable is didYouMean for variables. It ignores the prefix, which makes all of them look alike.
+// didYouMeanVariable is suggest.Hint for variables. It ignores the prefix, which makes all of them look alike.
 func didYouMeanVariable(name string) string {
 	short := make([]string, len(settings))
 	for i := range settings {
 		short[i] = strings.TrimPrefix(settings[i].Env, envPrefix)
 	}
-	hint := didYouMean(strings.TrimPrefix(name, envPrefix), short)
+	hint := suggest.Hint(strings.TrimPrefix(name, envPrefix), short)
 	return strings.Replace(hint, "mean ", "mean "+envPrefix, 1)
 }
 
@@ -192,7 +194,7 @@ func (s *Setting) checkEntry(name string) error {
 	case s.Entries == nil || slices.Contains(s.Entries, name):
 		return nil
 	}
-	return fmt.Errorf("unknown key%s", didYouMean(name, s.Entries))
+	return fmt.Errorf("unknown key%s", suggest.Hint(name, s.Entries))
 }
 
 // FlagConfig is the flag that names the configuration file.

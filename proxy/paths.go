@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vitrine/proxy/api"
-	"vitrine/proxy/lists/params"
+	"vitrine/rules/suggest"
 	"vitrine/rules/urlpath"
 )
 
@@ -106,7 +106,7 @@ func didYouMean(path string, routes []string) string {
 			known = append(known, route)
 		}
 	}
-	return params.DidYouMean(strings.TrimSuffix(path, "/"), known)
+	return suggest.Hint(strings.TrimSuffix(path, "/"), known)
 }
 
 // isList reports whether a path is one of listRoutes.

@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/response"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 )
 
 // routes installs the routes of the public listener. Fiber adds HEAD to every GET, 404 for other paths and 405 with
@@ -60,15 +60,16 @@ func (s *Server) nearest(path string) string {
 			len(parts) > strings.Count(p, "/") {
 			p += parts[len(parts)-1]
 		}
-		if p != path && len(path) < mostNear {
+		if p != path && len(path) < mostCompared {
 			known = append(known, p)
 		}
 	}
-	return strings.Clone(similar.Nearest(path, known, 4))
+	return strings.Clone(suggest.Nearest(path, known, 4))
 }
 
-// mostNear bounds the paths for which Server.nearest looks, because that takes the square of their length.
-const mostNear = 500
+// mostCompared bounds the bytes of paths for which Server.nearest looks, because that takes the square of their
+// length.
+const mostCompared = 500
 
 // plainPath decodes characters in a path that need no escape: the path stays the same (RFC 3986: 6.2.2.2).
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {

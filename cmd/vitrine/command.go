@@ -15,9 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"vitrine/proxy/keptadmin"
-	"vitrine/proxy/lists/params"
 	"vitrine/rules/access"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 	"vitrine/rules/yamlfile"
 )
 
@@ -49,7 +48,7 @@ func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
 			names = append(names, c.Name())
 		}
 		return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(),
-			params.DidYouMean(args[0], names))
+			suggest.Hint(args[0], names))
 	}
 	return group
 }
@@ -62,7 +61,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := similar.Nearest(unknown.GetSpecifiedName(), names, 4); near != "" {
+	if near := suggest.Nearest(unknown.GetSpecifiedName(), names, 4); near != "" {
 		return fmt.Errorf("%w, did you mean --%s?", err, near)
 	}
 	return err

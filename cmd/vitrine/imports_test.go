@@ -16,7 +16,7 @@ import (
 // it may import besides those of its own entry: each name includes all packages below it.
 var mayImport = map[string]string{
 	"cmd":            "proxy materialize cache rules configs",
-	"configs":        "",
+	"configs":        "rules/suggest",
 	"docs":           "",
 	"materialize":    "cache rules",
 	"proxy":          "proxy cache rules",
@@ -34,7 +34,7 @@ var mayImport = map[string]string{
 	"proxy/compare":    "proxy/auth cache/fair",
 	"proxy/keptadmin":  "proxy/query cache rules",
 	"proxy/explain":    "proxy/api proxy/auth proxy/lists proxy/query proxy/response cache rules",
-	"proxy/fields":     "proxy/lists/params cache rules",
+	"proxy/fields":     "cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/lists/page": "docs proxy/lists/element proxy/lists/texts rules/markup",
@@ -76,6 +76,7 @@ var mayImport = map[string]string{
 		"rules/yamlfile",
 	"rules/similar":  "rules/parallel",
 	"rules/spectrum": "rules/ejson rules/raw",
+	"rules/suggest":  "",
 	"rules/units":    "rules/date rules/ejson rules/raw",
 	"rules/urlpath":  "",
 	"rules/views":    "rules/display rules/raw rules/units",

@@ -16,9 +16,9 @@ import (
 	"vitrine/configs"
 	"vitrine/proxy/admin"
 	proxylists "vitrine/proxy/lists"
-	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 	"vitrine/rules/mark"
+	"vitrine/rules/suggest"
 )
 
 // listsDiffCommand compares the lists with those after a change.
@@ -109,7 +109,7 @@ func (s effective) changed(sources configs.Sources, c admin.ListsChange) (_ effe
 	}
 	before := s.Lists.Named[c.List]
 	if before == nil {
-		near := params.DidYouMean(c.List, slices.Sorted(maps.Keys(s.Lists.Named)))
+		near := suggest.Hint(c.List, slices.Sorted(maps.Keys(s.Lists.Named)))
 		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List,
 			cmp.Or(near, "; a configuration file may add one"))
 	}

@@ -18,7 +18,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 )
 
 // listing selects a page of a view's rows that match a filter.
@@ -103,15 +103,15 @@ func (v parameterValue) unknown(ctx context.Context, s *view.Snapshot) (string, 
 		return "", err
 	}
 	var known []string
-	for _, group := range found[0][:min(len(found[0]), mostNear)] {
+	for _, group := range found[0][:min(len(found[0]), mostValues)] {
 		known = append(known, display.Text(group.Value))
 	}
-	u := query.Unknown{Param: v.param, Value: v.value, Near: similar.Near(v.value, known)}
+	u := query.Unknown{Param: v.param, Value: v.value, Near: suggest.Near(v.value, known)}
 	return query.IgnoredValues([]query.Unknown{u}), nil
 }
 
-// mostNear bounds the values with which an unknown one is compared.
-const mostNear = 2_000
+// mostValues bounds the values with which an unknown one is compared.
+const mostValues = 2_000
 
 // cut returns the rows on the page.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {

@@ -15,10 +15,10 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
-	"vitrine/proxy/lists/params"
 	"vitrine/rules/fault"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
+	"vitrine/rules/suggest"
 )
 
 // Use says that a setting names a field of records, or one of its values.
@@ -171,9 +171,9 @@ func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, e
 	}
 	fields, values := sampleNames(all, use.Path)
 	if use.Value != "" {
-		return "no record has it" + params.DidYouMean(use.Value, values), true, nil
+		return "no record has it" + suggest.Hint(use.Value, values), true, nil
 	}
-	return "no record has it, or it is hidden" + params.DidYouMean(use.Path, fields), true, nil
+	return "no record has it, or it is hidden" + suggest.Hint(use.Path, fields), true, nil
 }
 
 // mostSampled is how many rows of a view give names to suggest, and deepest how many steps these have.

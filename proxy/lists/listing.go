@@ -20,6 +20,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
+	"vitrine/rules/suggest"
 )
 
 // listing is a list or an item, with the parameters of a request except in Lists. It is immutable.
@@ -247,7 +248,7 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 			}
 		}
 		return listing{}, notFound("There is no list of this name. /lists has all" +
-			cmp.Or(params.DidYouMean(parts[1], names), "."))
+			cmp.Or(suggest.Hint(parts[1], names), "."))
 	}
 	for _, s := range subjects {
 		if s.isAt(parts) {
@@ -266,7 +267,7 @@ func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []s
 		kinds = append(kinds, s.name)
 	}
 	return listing{}, notFound("There is no such list. /lists has all" +
-		cmp.Or(params.DidYouMean(parts[1], kinds), "."))
+		cmp.Or(suggest.Hint(parts[1], kinds), "."))
 }
 
 var errNoItem = notFound("There is no such item.")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"vitrine/rules/filter"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 )
 
 // KeyParam is the parameter with an API key.
@@ -143,7 +143,7 @@ func hint(text string, words []string, before string) string {
 	if len(text) > 4*mostIgnored {
 		return "" // no name is so long
 	}
-	best := similar.Nearest(text, words, len(text)/3+1)
+	best := suggest.Nearest(text, words, len(text)/3+1)
 	if best == "" {
 		return ""
 	}

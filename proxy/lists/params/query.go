@@ -11,7 +11,7 @@ import (
 
 	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 )
 
 // Query holds the values of a request's parameters by name, in canonical spelling, without default values.
@@ -23,7 +23,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
 			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s",
-				DidYouMean(string(name), names()))
+				suggest.Hint(string(name), names()))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
@@ -53,10 +53,10 @@ func (q Query) searchable() Query {
 }
 
 // Strange reports whether a name is not ours, and no mistake for one of ours either: more than two of its characters
-// differ from each, or more than one of a name of three, or any of a shorter one. Hints go further (DidYouMean),
+// differ from each, or more than one of a name of three, or any of a shorter one. Hints go further (suggest.Hint),
 // because they help an editor, while a reader cannot mend a link to which a site added "source" for its statistics.
 func Strange(name string) bool {
-	return !Known(name) && (len(name) > maxBytes || similar.Nearest(name, names(), min(max(len(name)-1, 1), 3)) == "")
+	return !Known(name) && (len(name) > maxBytes || suggest.Nearest(name, names(), min(max(len(name)-1, 1), 3)) == "")
 }
 
 // mostStrange bounds the unknown parameters of a page that are compared with the known ones.
@@ -79,15 +79,6 @@ func WithoutStrange(args iter.Seq2[[]byte, []byte]) (rest iter.Seq2[[]byte, []by
 			}
 		}
 	}, strange
-}
-
-// DidYouMean returns ", did you mean X?" with the word nearest to text, or "" if none has at least half of its
-// characters.
-func DidYouMean(text string, words []string) string {
-	if best := similar.Near(text, words); best != "" {
-		return ", did you mean " + best + "?"
-	}
-	return ""
 }
 
 func (p parameter) read(given []string) (checked []string, err *rules.Error) {

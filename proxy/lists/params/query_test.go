@@ -9,6 +9,7 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
+	"vitrine/rules/suggest"
 )
 
 // parse reads a query string as the server does.
@@ -121,7 +122,7 @@ func TestParseRefuses(t *testing.T) {
 func TestDidYouMean(t *testing.T) {
 	for text, want := range map[string]string{"yer": ", did you mean year?", "yaer": ", did you mean year?",
 		"foo": "", "x": "", "": ""} {
-		if got := params.DidYouMean(text, []string{"oa", "year"}); got != want {
+		if got := suggest.Hint(text, []string{"oa", "year"}); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"vitrine/rules/identifier"
 	"vitrine/rules/keyword"
 	"vitrine/rules/label"
+	"vitrine/rules/suggest"
 )
 
 // The names of parameters.
@@ -277,7 +278,7 @@ func (p parameter) checked(value string) (string, *rules.Error) {
 	switch c := p.check.(type) {
 	case choice:
 		if !slices.Contains(c, value) {
-			return "", wrongf("want %s, got %s%s", strings.Join(c, ", "), query.Quote(value), DidYouMean(value, c))
+			return "", wrongf("want %s, got %s%s", strings.Join(c, ", "), query.Quote(value), suggest.Hint(value, c))
 		}
 		return value, nil
 	case span:

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
-	"vitrine/rules/similar"
+	"vitrine/rules/suggest"
 )
 
 // Values replaces the labels that pages show by the values that records have, and finds values that no record has. It
@@ -196,7 +196,7 @@ func (t *table) near(ctx context.Context, text string) (best string, err error) 
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return "", err
 		}
-		best = similar.Near(text, append([]string{best}, words...))
+		best = suggest.Near(text, append([]string{best}, words...))
 	}
 	return best, nil
 }
