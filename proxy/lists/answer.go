@@ -89,7 +89,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			it := a.read(&item{}, e)
+			it := a.readItem(&item{}, e)
 			err = a.relate(ctx, it)
 			a.title = it.headline(it.title(), lang)
 			return err
@@ -282,7 +282,8 @@ func (a *answer) memberOf(row bson.Raw) []page.Link {
 	return all
 }
 
-func (a *answer) read(it *item, e selection.Entry) *item {
+// readItem reads what all formats show of an entry into an item, and returns the item.
+func (a *answer) readItem(it *item, e selection.Entry) *item {
 	row := e.Doc()
 	a.mapping.Read(row, &it.Item)
 	it.groups, it.position, it.year, it.page = a.groups(e), e.Position, "", ""

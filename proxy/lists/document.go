@@ -100,7 +100,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		if err != nil {
 			return nil, err
 		}
-		d.items, rows = append(d.items, a.read(&item{}, e)), append(rows, e.Doc())
+		d.items, rows = append(d.items, a.readItem(&item{}, e)), append(rows, e.Doc())
 	}
 	if err := a.relate(ctx, d.items...); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			return nil, err
 		}
 		if d.single {
-			if err := a.find(ctx, it); err != nil {
+			if err := a.resolveNotices(ctx, it); err != nil {
 				return nil, err
 			}
 			d.memberOf = a.memberOf(rows[i])

@@ -201,7 +201,7 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
-			a.read(it, e)
+			a.readItem(it, e)
 			said.addTo(&it.Item)
 			units := entries(e.Doc(), "units", "id")
 			orcids := orcidsOf(e.Doc(), it)

@@ -109,10 +109,10 @@ func (d *document) record() *page.Record {
 	about = []string{strings.Join(about, "; "), cmp.Or(it.subkind, it.kind), it.Container, it.year}
 	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
 	r.Description = beginning(cmp.Or(it.Abstract, strings.Join(about, " · ")))
-	if len(it.notices) > 0 {
-		r.Description = beginning(it.notices[0].Label + ": " + r.Description)
+	if len(it.shownNotices) > 0 {
+		r.Description = beginning(it.shownNotices[0].Label + ": " + r.Description)
 	}
-	r.Notices = it.notices
+	r.Notices = it.shownNotices
 	r.Canonical = d.page
 	if d.links.Activity != "" && d.links.Activity != NoLink && d.view == rules.ViewActivities {
 		r.Canonical = d.links.ToItem(&it.Item) // the address of the record on the site

@@ -39,7 +39,7 @@ type item struct {
 	authors          []page.Author
 	shown            []string // values of params.Show
 	extras           page.Extras
-	notices          []page.Notice
+	shownNotices     []page.Notice
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
@@ -87,7 +87,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	it.authors = a.links.persons(it.Authors)
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
-	it.notices = a.named(it)
+	it.shownNotices = a.named(it)
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
 		it.html = it.withNotice(a.shorten(a.compose(it), it), a.query.Text(params.Lang))

@@ -109,7 +109,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages,
 			Number: cmp.Or(it.Number, it.EID), Status: it.Status, Date: it.Date.String(), DOI: it.DOI,
 			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
-			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects, Notices: it.notices,
+			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects,
+			Notices: it.shownNotices,
 		})
 	}
 	doc.Links["page"] = d.Canonical

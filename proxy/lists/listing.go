@@ -89,9 +89,9 @@ type target struct {
 	shorter bool
 }
 
-// read finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public
+// findTarget finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public
 // record has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
-func (l *Lists) read(ctx context.Context, of snapshotOf, path Path) (t target, err error) {
+func (l *Lists) findTarget(ctx context.Context, of snapshotOf, path Path) (t target, err error) {
 	if path.err != nil {
 		return t, path.err
 	}
@@ -123,7 +123,7 @@ func (l *Lists) ItemID(
 	if !l.o.Enabled || len(split.parts) != 2 || split.parts[0] != "items" {
 		return "", nil
 	}
-	to, err := l.read(ctx, of, split)
+	to, err := l.findTarget(ctx, of, split)
 	return to.parts[1], err
 }
 
@@ -229,7 +229,8 @@ func alikeOf() (map[string]*filter.Filter, error) {
 	return all, nil
 }
 
-func (l *Lists) find(ctx context.Context, planning *response.Planning, parts []string) (listing, error) {
+// findListing returns the list at the parts of a path.
+func (l *Lists) findListing(ctx context.Context, planning *response.Planning, parts []string) (listing, error) {
 	switch {
 	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
 		return l.item(ctx, planning, parts[1])
@@ -301,7 +302,7 @@ var filterParams = append(params.Framing(), params.Narrowing()...)
 // listing applies a request's parameters to the list or item at a path. Absolute URLs begin with the request's base;
 // other URLs are relative, so that an answer is the same for all hosts.
 func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Query) (*listing, error) {
-	ls, err := l.find(ctx, r.Planning, to.parts)
+	ls, err := l.findListing(ctx, r.Planning, to.parts)
 	if err != nil {
 		return nil, err
 	}

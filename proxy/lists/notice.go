@@ -131,8 +131,8 @@ func (a *answer) named(it *item) (all []page.Notice) {
 	return all
 }
 
-// find adds the title and the page of the other work to the notices of an item, if it is a public record.
-func (a *answer) find(ctx context.Context, it *item) error {
+// resolveNotices adds the title and the page of the other work to the notices of an item, if it is a public record.
+func (a *answer) resolveNotices(ctx context.Context, it *item) error {
 	for i, n := range it.Notices {
 		by := filter.OneOf(mark.DOI, n.Key())
 		if n.ID != "" {
@@ -147,8 +147,8 @@ func (a *answer) find(ctx context.Context, it *item) error {
 		if row != nil {
 			a.mapping.With(row, func(other *cite.Item) {
 				if segment(other.ID) != "" && other.ID != it.ID {
-					it.notices[i].Title = strings.Clone(cmp.Or(other.Text, other.ID))
-					it.notices[i].Href = a.links.ItemPage(other.ID)
+					it.shownNotices[i].Title = strings.Clone(cmp.Or(other.Text, other.ID))
+					it.shownNotices[i].Href = a.links.ItemPage(other.ID)
 				}
 			})
 		}

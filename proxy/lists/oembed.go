@@ -67,7 +67,7 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
-	to, err := l.read(ctx, r.Planning.Guess, SplitPath(u.EscapedPath()))
+	to, err := l.findTarget(ctx, r.Planning.Guess, SplitPath(u.EscapedPath()))
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	case r.Path.parts[0] == "sitemap.xml":
 		return l.sitemap(r)
 	}
-	to, err := l.read(ctx, r.Planning.Guess, r.Path)
+	to, err := l.findTarget(ctx, r.Planning.Guess, r.Path)
 	if err != nil {
 		return p, err
 	}
