@@ -2,7 +2,6 @@ package cite
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"vitrine/rules/markup"
 	"vitrine/rules/notice"
@@ -106,15 +105,11 @@ func briefPersons(all []Person, n int, more bool) ([]Person, bool) {
 // ellipsis ends a text that was cut.
 const ellipsis = "…"
 
-// shorten cuts a text after at most size bytes, between two characters.
+// shorten cuts a text after at most size bytes.
 func shorten(text *string, size int) {
-	if len(*text) <= size {
-		return
+	if len(*text) > size {
+		*text = markup.CutText(*text, size) + ellipsis
 	}
-	for size > 0 && !utf8.RuneStart((*text)[size]) {
-		size--
-	}
-	*text = (*text)[:size] + ellipsis
 }
 
 // parts returns the parts of a person's name.

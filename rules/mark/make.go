@@ -237,9 +237,4 @@ func textOf(doc bson.Raw, field string) string { return plain(raw.Get(doc, field
 func plain(v bson.RawValue) string { return trim(markup.Plain(display.Text(v))) }
 
 // trim returns a text without white space at its ends, cut to maxText.
-func trim(s string) string {
-	if s = strings.TrimSpace(s); len(s) <= maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxText], "")
-}
+func trim(s string) string { return markup.CutText(strings.TrimSpace(s), maxText) }

@@ -6,6 +6,18 @@ import (
 	"unicode/utf8"
 )
 
+// CutText returns the beginning of a text, of at most size bytes and cut between two characters. It returns a text
+// unchanged that is not longer.
+func CutText(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	for size > 0 && !utf8.RuneStart(s[size]) {
+		size--
+	}
+	return s[:size]
+}
+
 // Cut returns the beginning of HTML whose elements are properly nested, such as Clean's, and closes the elements that
 // it cuts. It takes at most size bytes before it closes them, and returns HTML unchanged that is not longer.
 func Cut(s string, size int) string {

@@ -36,6 +36,23 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestCutText: a cut text is the longest beginning of whole characters that fits.
+func TestCutText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := rapid.String().Draw(t, "text")
+		size := rapid.IntRange(0, len(whole)+1).Draw(t, "size")
+		want := ""
+		for i, r := range whole {
+			if end := i + len(string(r)); end <= size {
+				want = whole[:end]
+			}
+		}
+		if got := markup.CutText(whole, size); got != want {
+			t.Fatalf("%q cut to %d bytes is %q, want %q", whole, size, got, want)
+		}
+	})
+}
+
 // TestCutStaysClean: what is cut from clean HTML is clean, and the beginning of the same text.
 func TestCutStaysClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
