@@ -224,7 +224,7 @@ func withoutExtras(s string) string {
 // trackers are the beginnings of the names of parameters that trackers and search engines add to links. They are
 // those of the setting lists.ignored_parameters by default, of which a test of the program compares every one. They
 // are not that setting, because a DOI is the same whatever a server's operator wants to ignore, and package configs,
-// which has the defaults as they are documented, imports nothing of ours. A page ignores any name that is not ours; a
+// which has the defaults as they are documented, may not import this one. A page ignores any name that is not ours; a
 // DOI cannot, since the rest of its query may belong to it.
 var trackers = []string{
 	"utm_", "mtm_", "matomo_", "pk_", "piwik_", "_ga", "_gl", "gad_", "gclid", "gclsrc", "dclid", "gbraid", "wbraid",
