@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,6 +54,27 @@ type Error struct {
 	Place  Place  // where the value was given; zero if no single place is wrong
 	Path   string // dotted name of the setting; empty if it concerns none
 	Reason string // what is wrong
+}
+
+// Wrong returns a mistake in the setting at a dotted path, for packages that use the setting. Config.Located adds the
+// place.
+func Wrong(path, format string, args ...any) *Error {
+	return &Error{Path: path, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Located returns an error in which each mistake without a place has that of its setting.
+func (c *Config) Located(err error) error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		located := make([]error, 0, len(all.Unwrap()))
+		for _, one := range all.Unwrap() {
+			located = append(located, c.Located(one))
+		}
+		return errors.Join(located...)
+	}
+	if e := (*Error)(nil); errors.As(err, &e) && e.Place == (Place{}) {
+		return &Error{Place: c.placeOf(e.Path), Path: e.Path, Reason: e.Reason}
+	}
+	return err
 }
 
 // mostReason is the longest path or reason, in bytes: a value that it quotes may be as long as the file.

@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/cache/result"
+	"vitrine/cache/view"
 	"vitrine/proxy/admin"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
@@ -144,6 +145,26 @@ func New(o Options) (*Server, error) {
 	purgeAll(s) // what was shown before Prepare
 	return s, nil
 }
+
+// Check returns the error of New for options without Views. It runs all of New, so that no check is missing.
+func Check(o Options) error {
+	o.Views = noViews{}
+	s, err := New(o)
+	if err != nil {
+		return err
+	}
+	s.Close()
+	return nil
+}
+
+// noViews is a Source without views, for a server that answers no request.
+type noViews struct{ Source }
+
+// Status implements Source.
+func (noViews) Status() []view.Status { return nil }
+
+// Prepare implements Source.
+func (noViews) Prepare(view.Preparer) {}
 
 // open makes the first settings and the apps.
 func (s *Server) open(o Options) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vitrine/cache/kept"
+	"vitrine/cache/view/snapfile"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -22,8 +25,41 @@ func configCommand() *cobra.Command {
 		for _, warning := range cfg.Warnings() {
 			fmt.Fprintln(cmd.ErrOrStderr(), "warning:", warning)
 		}
-		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
+		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), checkServing(cfg))
 	})
+}
+
+// checkServing returns the mistakes for which a server would not start with a configuration, each with its place. It
+// reads the files that settings name and makes a server by them, but opens neither the store nor a listener.
+func checkServing(cfg configs.Config) error {
+	err := cfg.CheckServing()
+	if dir := cfg.Views.Snapshot; dir != "" {
+		if wrong := snapfile.CheckFolder(dir); wrong != nil {
+			err = errors.Join(err, cfg.Located(configs.Wrong("views.snapshot", "%v", wrong)))
+		}
+	}
+	if err != nil { // what cannot be read cannot be parsed
+		return err
+	}
+	log := slog.New(slog.DiscardHandler)
+	i, err := newInstitute(cfg, nil, log)
+	if err != nil {
+		return cfg.Located(err)
+	}
+	p := &program{institute: i, log: log}
+	if len(cfg.Upstream.Keep) > 0 {
+		none := func() map[string]int64 { return nil }
+		fetch := func(context.Context, kept.Request) (kept.Answer, error) { return kept.Answer{}, nil }
+		if p.keeper, err = kept.New(kept.Options{Fetch: fetch, Views: none}); err != nil {
+			return err
+		}
+		defer p.keeper.Close()
+	}
+	o, err := p.proxyOptions(*i.loaded.Load())
+	if err == nil {
+		err = proxy.Check(o)
+	}
+	return cfg.Located(err)
 }
 
 // withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted

@@ -13,7 +13,7 @@ var listed = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPerson
 
 // fieldUses returns the fields of records that given settings name. A default may name a field that an institute
 // lacks.
-func fieldUses(cfg effective) (all []fields.Use) {
+func fieldUses(cfg settings) (all []fields.Use) {
 	add := func(setting string, views []string, paths ...string) {
 		for _, path := range paths {
 			all = append(all, fields.Use{Setting: setting, Path: path, Views: views})

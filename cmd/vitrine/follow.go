@@ -67,7 +67,7 @@ func (p *program) change(ctx context.Context) (end func(), err error) {
 }
 
 // current returns the settings in use.
-func (p *program) current() effective {
+func (p *program) current() settings {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.settings
@@ -80,7 +80,7 @@ func (p *program) check(ctx context.Context) {
 		return // the program ends
 	}
 	defer end()
-	next, err := p.institute.settings(ctx, p.institute.loaded.Load())
+	next, err := p.institute.inForce(ctx, p.institute.loaded.Load())
 	if err == nil && !reflect.DeepEqual(next, p.current()) {
 		if err = p.adopt(next); err == nil {
 			p.log.InfoContext(ctx, "settings in the database changed")
@@ -161,7 +161,7 @@ func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 		}
 	}
 	slices.Sort(done.Adopted)
-	current, err := p.institute.settings(ctx, next)
+	current, err := p.institute.inForce(ctx, next)
 	if err != nil {
 		return done, err
 	}
@@ -193,7 +193,7 @@ func (p *program) writeConfig(w io.Writer) error {
 }
 
 // adopt makes the server use settings. The caller has called change.
-func (p *program) adopt(s effective) error {
+func (p *program) adopt(s settings) error {
 	o, err := p.proxyOptions(s)
 	if err == nil {
 		err = p.server.Adopt(o)

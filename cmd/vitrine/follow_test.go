@@ -41,7 +41,7 @@ func TestSettingsWhileStoreHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{institute: inst, log: log, changing: make(chan struct{}, 1), settings: effective{Config: cfg}}
+	p := &program{institute: inst, log: log, changing: make(chan struct{}, 1), settings: settings{Config: cfg}}
 	ctx, stop := context.WithCancel(t.Context())
 	checked := make(chan struct{})
 	go func() {

@@ -32,7 +32,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-func (s effective) rights() *access.Policy {
+func (s settings) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {
 		roles[role] = named[access.Permission](names)
@@ -45,7 +45,8 @@ func (s effective) rights() *access.Policy {
 	})
 }
 
-func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
+// proxyOptions returns the options of the server that depend on settings.
+func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
 		return proxy.Options{}, err
@@ -64,8 +65,8 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
-		Lists: listOptions(cfg.Config, p.institute.cite),
-		Views: servedViews{p.views, &p.unrecorded}, Store: p.store.State, Metrics: p.metrics,
+		Lists:   listOptions(cfg.Config, p.institute.cite),
+		Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 			Keys: keysOf(cfg.Auth.Keys, p.institute.zone),
@@ -90,9 +91,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 		},
 		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
 		Admin: admin.Options{
-			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh, Reload: p.reload,
-			Config:    p.writeConfig,
-			ListsDiff: p.listsDiff, Check: p.examine, Journal: p.journal, Leader: p.leader,
+			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin),
 		},
 
 		Optional: cfg.Views.Optional, Fields: fieldUses(cfg),
@@ -107,7 +106,7 @@ func (p *program) proxyOptions(cfg effective) (proxy.Options, error) {
 
 // upstreamKeys returns the keys of the other server. With the preset for OSIRIS, that server's own database has them,
 // unless they are unusable.
-func (p *program) upstreamKeys(cfg effective) auth.Upstream {
+func (p *program) upstreamKeys(cfg settings) auth.Upstream {
 	if key := cfg.Upstream.Key.Reveal(); key != "" {
 		return auth.Upstream{Key: key, PortfolioKey: key}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -22,7 +23,6 @@ import (
 	proxylists "vitrine/proxy/lists"
 	"vitrine/rules/access"
 	"vitrine/rules/cite"
-	"vitrine/rules/filter"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
@@ -32,7 +32,7 @@ import (
 // institute is the configuration and, with the preset osiris, the settings in the database, which may change
 // meanwhile.
 type institute struct {
-	loaded   atomic.Pointer[loaded]
+	loaded   atomic.Pointer[settings]
 	database *osirisdb.Follower // nil if only the configuration counts
 	zone     *time.Location
 	cite     *cite.Mapping  // how to read records in public lists
@@ -42,12 +42,17 @@ type institute struct {
 	listed   bool           // views have what lists need
 }
 
-// loaded is the configuration as last read, with the files that it names. It is read-only.
-type loaded struct {
+// settings are the configuration with what depends on it in files and, with the preset osiris, in the database. They
+// are read-only. institute.loaded has them without the database, program.settings has them as they are in force.
+type settings struct {
 	configs.Config
-	public    *filter.Filter // the rule by which rows are marked for lists
-	ownNames  label.Sets     // names from the site's own file; nil if there is none
-	rendering *osirisdb.Rendering
+	public    mark.Rule           // the rule by which rows are marked for lists
+	labels    label.Sets          // built-in names, those of the rules, of the database and of the site
+	ownNames  label.Sets          // names from the site's own file; nil if there is none
+	rendering *osirisdb.Rendering // by the configuration alone; see rulesOf
+	member    []string            // the roles of every user with a session
+	stored    configs.Stored      // what Config has from the database
+	portal    osiris.Portal       // what the database's portal shows
 }
 
 // newInstitute reads the files named in the configuration.
@@ -64,64 +69,58 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 			return nil, fmt.Errorf("access.hidden_fields: %w", err)
 		}
 	}
-	if i.cite, err = i.loadCite(cfg.Rules); err != nil {
-		return nil, err
-	}
 	if i.labels, err = label.Parse(configs.LabelSets()); err != nil {
 		return nil, err
 	}
+	var wrong error
+	i.cite, wrong = i.loadCite(cfg.Rules)
 	l, err := i.load(cfg)
 	i.loaded.Store(l)
-	return i, err
+	return i, errors.Join(wrong, err)
 }
 
-// load reads the files that a configuration names and that may change while the program runs.
-func (i *institute) load(cfg configs.Config) (l *loaded, err error) {
-	l = &loaded{Config: cfg}
-	if l.public, err = publicRule(cfg.Lists); err != nil {
-		return nil, err
+// load reads the files that a configuration names and that may change while the program runs. Its error has every
+// mistake in them.
+func (i *institute) load(cfg configs.Config) (*settings, error) {
+	l := &settings{Config: cfg}
+	var failed [3]error
+	l.public.Public, failed[0] = publicRule(cfg.Lists)
+	var rules *render.Rules
+	if rules, failed[1] = loadRules(cfg.Rules); failed[1] == nil {
+		l.labels = i.labels.With(rules.Labels())
 	}
-	rules, err := loadRules(cfg.Rules)
-	if err == nil && cfg.Labels.File != "" {
-		l.ownNames, err = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
+	if cfg.Labels.File != "" {
+		l.ownNames, failed[2] = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
+		l.labels = l.labels.With(l.ownNames)
 	}
-	l.rendering = &osirisdb.Rendering{Rules: rules, Hidden: i.hidden,
-		Options: render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}}
-	return l, err
+	l.rendering = &osirisdb.Rendering{
+		Rules: rules, Hidden: i.hidden,
+		Options: render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone},
+	}
+	return l, errors.Join(failed[:]...)
 }
 
-// effective is the configuration in force, with what answers depend on from the database and files. It is read-only.
-type effective struct {
-	configs.Config
-	public mark.Rule // the rule by which rows are marked for lists
-	labels label.Sets
-	member []string       // the roles of every user with a session
-	stored configs.Stored // what Config has from the database
-	portal osiris.Portal  // what the database's portal shows
-}
-
-// settings returns what is in force under a configuration. It fails if the database cannot be read: the configuration
-// alone could reveal what is hidden.
-func (i *institute) settings(ctx context.Context, l *loaded) (effective, error) {
-	rules := l.rendering.Rules
-	s := effective{Config: l.Config, public: mark.Rule{Public: l.public}, labels: i.labels.With(rules.Labels())}
-	if i.database != nil {
-		stored, err := i.database.Answers(ctx)
-		if err != nil {
-			return effective{}, err
-		}
-		rules, _ = l.rulesOf(stored) // ignore the faults here: a run of activities reports them
-		own := i.storedOf(stored)
-		s.Config, s.stored, s.portal, s.member = l.With(own), own, stored.Portal, []string{osiris.RoleUser}
-		s.public.Portal = s.shownBy(l.Lists)
-		s.labels = i.labels.With(rules.Labels()).With(stored.Labels)
+// inForce returns what is in force under settings from files. It fails if the database cannot be read: the
+// configuration alone could reveal what is hidden.
+func (i *institute) inForce(ctx context.Context, l *settings) (settings, error) {
+	s := *l
+	if i.database == nil {
+		return s, nil
 	}
-	s.labels = s.labels.With(l.ownNames)
+	stored, err := i.database.Answers(ctx)
+	if err != nil {
+		return settings{}, err
+	}
+	rules, _ := l.rulesOf(stored) // ignore the faults here: a run of activities reports them
+	s.stored, s.portal, s.member = i.storedOf(stored), stored.Portal, []string{osiris.RoleUser}
+	s.Config = l.With(s.stored)
+	s.public.Portal = s.shownBy(l.Lists)
+	s.labels = i.labels.With(rules.Labels()).With(stored.Labels).With(l.ownNames)
 	return s, nil
 }
 
 // rulesOf returns the rules of rendering, completed by the database unless the site has a rules file of its own.
-func (l *loaded) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
+func (l *settings) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
 	if l.Rules.File != "" {
 		return l.rendering.Rules, nil
 	}
@@ -209,9 +208,12 @@ func readFile[T any](setting, name string, builtIn func() (string, []byte),
 	}
 	src, err := regular.Read(name, regular.Most)
 	if err != nil {
-		return read, fmt.Errorf("%s: %s: %w", setting, name, err)
+		return read, configs.Wrong(setting, "%s: %v", name, err)
 	}
-	return parse(name, src)
+	if read, err = parse(name, src); err != nil {
+		return read, configs.Wrong(setting, "%v", err)
+	}
+	return read, nil
 }
 
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,7 +24,7 @@ func publicRule(cfg configs.Lists) (*filter.Filter, error) {
 	}
 	public, err := parseListFilter(text)
 	if err != nil {
-		return nil, fmt.Errorf("lists.public: %w", err)
+		return nil, configs.Wrong("lists.public", "%v", err)
 	}
 	return public, nil
 }
@@ -52,7 +51,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 	return materialize.MarkedBy(job, settings, func(docs materialize.Deps) mark.Options {
 		l := i.loaded.Load()
 		o := mark.Options{
-			Public: l.public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
+			Public: l.public.Public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
 			Visible: i.hidden.Strip, Cited: i.citing(docs["organizations"]), Rules: i.cite.Fingerprint,
 		}
 		if i.database != nil && l.Lists.Portal {
@@ -66,7 +65,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 }
 
 // shownBy returns what lists show of the database's portal, or nil if they do not follow it.
-func (s effective) shownBy(lists configs.Lists) *mark.Portal {
+func (s settings) shownBy(lists configs.Lists) *mark.Portal {
 	if !lists.Portal || s.Preset != "osiris" {
 		return nil
 	}

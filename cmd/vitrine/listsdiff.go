@@ -73,7 +73,7 @@ func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxyli
 }
 
 // compiled returns the lists of settings and the rule by which their records are public.
-func (p *program) compiled(s effective) (rule mark.Rule, _ *proxylists.Lists, err error) {
+func (p *program) compiled(s settings) (rule mark.Rule, _ *proxylists.Lists, err error) {
 	if rule.Public, err = publicRule(s.Lists); err != nil {
 		return rule, nil, err
 	}
@@ -85,7 +85,7 @@ func (p *program) compiled(s effective) (rule mark.Rule, _ *proxylists.Lists, er
 }
 
 // changed returns changed settings, and the names of changed settings that count only once views are built by them.
-func (s effective) changed(sources configs.Sources, c admin.ListsChange) (_ effective, unjudged []string, err error) {
+func (s settings) changed(sources configs.Sources, c admin.ListsChange) (_ settings, unjudged []string, err error) {
 	if c.File != nil {
 		sources.Text, sources.TextName = c.File, c.FileName
 		next, err := configs.Load(sources)

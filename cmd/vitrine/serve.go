@@ -42,7 +42,7 @@ func serveCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := loadConfig(cmd, demo)
 		if err == nil {
-			err = cfg.CheckServing()
+			err = checkServing(cfg)
 		}
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ type program struct {
 	institute  *institute
 	changing   chan struct{}    // of capacity one: full while a goroutine, which alone changes settings, adopts them
 	mu         sync.Mutex       // guards settings; never held while files or the store are read
-	settings   effective        // the settings in use by the server
+	settings   settings         // the settings in use by the server
 	sources    configs.Sources  // of the configuration, which a reload reads again
 	hangups    <-chan os.Signal // requests to read it again; nil if they are disabled
 	log        *slog.Logger
@@ -214,10 +214,10 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 			}
 		}
 	}
-	if p.settings, err = p.institute.settings(ctx, p.institute.loaded.Load()); err != nil {
+	if p.settings, err = p.institute.inForce(ctx, p.institute.loaded.Load()); err != nil {
 		return nil, err
 	}
-	o := view.Options{
+	of := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
 		Views: p.institute.allViews(), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
@@ -228,9 +228,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		OnSwap: func(*view.Snapshot) { p.settle() }, OnLoaded: debug.FreeOSMemory,
 	}
 	if hidden := p.institute.hidden; hidden != nil {
-		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
+		of.Strip, of.Files.Stripped = hidden.Strip, hidden.String()
 	}
-	if p.views, err = view.New(o); err != nil {
+	if p.views, err = view.New(of); err != nil {
 		return nil, err
 	}
 	if p.keeper, err = p.newKeeper(cfg, store, log); err != nil {
@@ -254,11 +254,14 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		}
 	}
 	p.citations = newCitations(cfg.Citation.URL)
-	served, err := p.proxyOptions(p.settings)
+	o, err := p.proxyOptions(p.settings)
 	if err != nil {
 		return nil, err
 	}
-	p.server, err = proxy.New(served)
+	o.Views, o.Store = servedViews{p.views, &p.unrecorded}, p.store.State
+	o.Admin.Refresh, o.Admin.Reload, o.Admin.Config, o.Admin.Leader = p.refresh, p.reload, p.writeConfig, p.leader
+	o.Admin.ListsDiff, o.Admin.Check, o.Admin.Journal = p.listsDiff, p.examine, p.journal
+	p.server, err = proxy.New(o)
 	return p, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,11 +18,16 @@ func TestRefusedSettings(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	open, broken := filepath.Join(dir, "open"), filepath.Join(dir, "broken")
+	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777),
+		os.WriteFile(broken, []byte("a: [b"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	const upstream = "upstream: {url: 'https://old.example'}\n"
 	const keep = "upstream:\n  url: https://old.example\n  keep:\n    - paths: [/portfolio/]\n    - "
 	for text, want := range map[string]string{
-		"catalog: {file: DIR/none.json}\n": "2: catalog.file: DIR/none.json: no such file " +
-			"or directory",
+		"catalog: {file: DIR/none.json}\n": "2: catalog.file: DIR/none.json: no such " +
+			"file or directory",
 		"catalog: {file: DIR/pipe}\n": "2: catalog.file: DIR/pipe: is a named pipe; " +
 			"want a regular file",
 		"rules: {file: DIR/none}\n":  "2: rules.file: DIR/none: no such file",
@@ -32,6 +38,21 @@ func TestRefusedSettings(t *testing.T) {
 		"purge: {targets: {a: purge http://h}, tokens: {a: DIR}}\n": "2: purge.tokens.a: DIR: is a directory",
 		"purge: {targets: {a: squid http://h}}\n": "2: purge.targets.a: want one of cloudflare, " +
 			"fastly",
+		"purge: {targets: {a: fastly https://h}}\n": "2: purge.targets.a: needs a file with its " +
+			"token, purge.tokens.a",
+		"rules: {file: DIR/broken}\n":       "2: rules.file: DIR/broken: ",
+		"rules:\n  cite_file: DIR/broken\n": "3: rules.cite_file: DIR/broken: ",
+		"labels: {file: DIR/broken}\n":      "2: labels.file: DIR/broken: ",
+		"auth: {session: {public_key: DIR/broken}}\n": "2: auth.session.public_key: want an Ed25519 " +
+			"key in PEM",
+		"auth:\n  session:\n    user_header: X-User\n": "4: auth.session.user_header: needs " +
+			"trusted_proxies",
+		"lists:\n  named: {a: {select: yeer=2020}}\n":                "3: lists.named.a.select: ",
+		"lists:\n  named: {a: {select: year=soon}}\n":                "3: lists.named.a.select: ",
+		"lists:\n  named:\n    a: {view: persons, select: page=2}\n": "4: lists.named.a.select: takes ",
+		"views: {snapshot: DIR/open}\n": "2: views.snapshot: other users may write to " +
+			"DIR/open",
+		"views: {snapshot: DIR/broken}\n":     "2: views.snapshot: ",
 		"routes: {/api/projects: upstream}\n": "2: routes./api/projects: needs upstream.url",
 		upstream +
 			"routes: {/api/project: upstream}\n": "3: routes./api/project: there is no such path, did you mean /" +

@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/golang-jwt/jwt/v5"
 
+	"vitrine/configs"
 	"vitrine/rules"
 )
 
@@ -52,7 +53,7 @@ type sessions struct {
 func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	s := &sessions{SessionOptions: o, keys: map[string]any{}}
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
-		return nil, fmt.Errorf("auth: user header %s without trusted proxies: any client could set it", o.UserHeader)
+		return nil, configs.Wrong("auth.session.user_header", "needs trusted_proxies: any client could set it")
 	}
 	if len(o.Secret) > 0 {
 		s.keys[jwt.SigningMethodHS256.Alg()] = bytes.Clone(o.Secret)
@@ -60,7 +61,7 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	if len(o.PublicKey) > 0 {
 		key, err := jwt.ParseEdPublicKeyFromPEM(o.PublicKey)
 		if err != nil {
-			return nil, fmt.Errorf("auth: session public key: want an Ed25519 key in PEM: %w", err)
+			return nil, configs.Wrong("auth.session.public_key", "want an Ed25519 key in PEM: %v", err)
 		}
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}

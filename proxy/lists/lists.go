@@ -23,6 +23,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/configs"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -143,10 +144,10 @@ func New(o Options, shared Shared) (*Lists, error) {
 	for _, d := range slices.Concat(o.Named, whole) { // configs checks everything except the filter
 		one := l.newListing(d)
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
-			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
+			return nil, configs.Wrong("lists.named."+d.Slug+".filter", "%v", err)
 		}
 		if one.rows.Fixed, err = selectorsOf(d.Select); err != nil {
-			return nil, fmt.Errorf("lists.named.%s.select: %w", d.Slug, err)
+			return nil, configs.Wrong("lists.named."+d.Slug+".select", "%v", err)
 		}
 		one.usual = one.usual.With(params.IDs, one.rows.Fixed[params.IDs]...)
 		l.lists = append(l.lists, one)

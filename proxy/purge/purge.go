@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vitrine/cache/view/index"
+	"vitrine/configs"
 	"vitrine/rules"
 )
 
@@ -68,7 +69,7 @@ func New(o Options) (*Purger, error) {
 	}}
 	for _, name := range slices.Sorted(maps.Keys(o.Targets)) {
 		if err := CheckTarget(o.Targets[name]); err != nil {
-			return nil, fmt.Errorf("purge.targets: %s: %w", name, err)
+			return nil, configs.Wrong("purge.targets."+name, "%v", err)
 		}
 		word, at, _ := strings.Cut(o.Targets[name], " ")
 		t := &target{
@@ -77,16 +78,16 @@ func New(o Options) (*Purger, error) {
 		}
 		var err error
 		if t.kind.needsToken && t.token == "" {
-			return nil, fmt.Errorf("purge.tokens: %s needs a file with its token", name)
+			return nil, configs.Wrong("purge.targets."+name, "needs a file with its token, purge.tokens.%s", name)
 		}
 		if t.secret, err = secretOf(t.token); err != nil {
-			return nil, fmt.Errorf("purge.tokens: %s: %w", name, err)
+			return nil, configs.Wrong("purge.tokens."+name, "%v", err)
 		}
 		p.targets = append(p.targets, t)
 	}
 	for name := range o.Tokens {
 		if o.Targets[name] == "" {
-			return nil, fmt.Errorf("purge.tokens: there is no target %s", name)
+			return nil, configs.Wrong("purge.tokens."+name, "there is no such target")
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,7 +1,9 @@
 package snapfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,18 +19,32 @@ const writable = 0o022
 // Prepare makes the folder, with access for its owner only, if it does not exist, and removes unfinished files of
 // killed processes. It refuses a folder that others may write to.
 func Prepare(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("folder of snapshot files: %w", err)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = CheckFolder(dir)
 	}
-	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)
 	}
+	removeAbandoned(dir)
+	return nil
+}
+
+// CheckFolder returns why a folder cannot have snapshot files, or nil, as for one that does not exist yet.
+func CheckFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", dir)
+	}
 	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" {
 		// on Windows modes do not show permissions
-		return fmt.Errorf("folder of snapshot files: other users may write to %s (%v): "+
+		return fmt.Errorf("other users may write to %s (%v): "+
 			"configure a new folder below it, or remove the permission (chmod go-w)", dir, mode)
 	}
-	removeAbandoned(dir)
 	return nil
 }
