@@ -12,6 +12,7 @@ import (
 type change struct {
 	record   bson.Raw
 	prepared bson.Raw // see prepare
+	checked  bool     // see check
 	hash     uint64
 	plain    uint64   // see storedRow
 	mark     bson.Raw // see Job.Mark
@@ -21,18 +22,23 @@ type change struct {
 	err error    // why the record could not be rendered
 }
 
-// prepare checks the record and brings it into the form that the functions of the job get, unless an earlier step
-// has: the tally, the mark and the row are made from the same prepared record. It sets err if the record is
-// malformed.
-func (c *change) prepare(form func(record bson.Raw) bson.Raw) {
-	if c.prepared != nil || c.err != nil {
+// check sets err if the record is malformed, unless an earlier step has checked it.
+func (c *change) check() {
+	if c.checked || c.err != nil {
 		return
 	}
+	c.checked = true
 	if err := raw.Check(c.record); err != nil {
 		c.err = fmt.Errorf("malformed record: %w", err)
-		return
 	}
-	c.prepared = form(c.record)
+}
+
+// prepare brings the record into the form that the functions of the job get, unless an earlier step has: the tally,
+// the mark and the row are made from the same prepared record.
+func (c *change) prepare(form func(record bson.Raw) bson.Raw) {
+	if c.prepared == nil && c.err == nil {
+		c.prepared = form(c.record)
+	}
 }
 
 // own replaces the record, which was the store's memory, by the caller's copy.

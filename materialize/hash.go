@@ -48,7 +48,7 @@ func (h *hasher) plain(record bson.Raw) uint64 {
 }
 
 // sum returns the hash of a record and its mark, and the mark. The hash is valid even with an error of Job.Mark. With
-// marks, the record must be prepared; a malformed one has none.
+// marks, the record must be prepared; one that was found malformed has none.
 func (h *hasher) sum(c *change) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(c.record)

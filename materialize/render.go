@@ -26,9 +26,10 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 // render makes the row of one record. It refuses a malformed record or row, which, if stored, would stop the whole
 // view. A row that is the record itself has been checked already.
 func (c *change) render(ctx context.Context, form func(bson.Raw) bson.Raw, row RowFunc) (bson.Raw, error) {
-	if c.prepare(form); c.err != nil {
+	if c.check(); c.err != nil {
 		return nil, c.err
 	}
+	c.prepare(form)
 	r, err := row(ctx, c.prepared)
 	if err != nil || r == nil {
 		return nil, err

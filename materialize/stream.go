@@ -189,10 +189,11 @@ func (b *build) records(ctx context.Context, source *rowIndex) iter.Seq2[bson.Ra
 			b.rest()
 			b.out.Scanned++
 			c := change{record: record}
-			if c.prepare(b.job.prepare); c.err != nil {
+			if c.check(); c.err != nil {
 				b.skip(c.id(), c.err)
 				continue
 			}
+			c.prepare(b.job.prepare)
 			c.at = source.place(c.id())
 			if source.put(&c); !yield(c.prepared, nil) {
 				return
@@ -247,10 +248,13 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	if again || c.plain != 0 && c.plain == row.plain && row.live && !b.full {
 		return c, false
 	}
+	if b.index.tally != nil { // otherwise only stale records are checked
+		c.check()
+	}
 	if h.mark != nil || b.index.tally != nil { // otherwise only stale records are prepared, on several processors
 		c.prepare(b.form)
-		b.index.put(&c)
 	}
+	b.index.put(&c)
 	if c.hash, c.mark, err = h.sum(&c); err != nil {
 		b.skip(id, err)
 		c.plain = 0 // so that the next run lists the error, too
