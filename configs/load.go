@@ -54,7 +54,10 @@ func Load(s Sources) (Config, error) {
 	if c.Upstream.URL == "" {
 		delete(preset, "upstream.keep")
 	}
-	c.use(preset, "preset "+c.Preset) // after the other sources, because one of them may name the preset
+	c.use(preset, "preset "+c.Preset)     // after the other sources, because one of them may name the preset
+	if c.Materialize.ChangedField != "" { // edits show, so few of the other changes are missed
+		c.use(bundle{"materialize.read_all_every": "1h"}, "materialize.changed_field")
+	}
 	mistakes := slices.Concat(r.mistakes, c.contradictions(),
 		c.wrongEndpoints(s.Checks["path"]), c.wrongRules(s.Checks["unkept"]))
 	if s.Demo && c.given("store") {

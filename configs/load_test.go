@@ -256,3 +256,18 @@ func TestWith(t *testing.T) {
 		})
 	}
 }
+
+// TestDefaultsOfOtherSettings: a default that depends on another setting counts only where no source gives a value.
+func TestDefaultsOfOtherSettings(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 0,
+		"materialize: {changed_field: updated}\n":                      time.Hour,
+		"materialize: {changed_field: updated, read_all_every: 0s}\n":  0,
+		"materialize: {changed_field: updated, read_all_every: 10m}\n": 10 * time.Minute,
+		"materialize: {read_all_every: 10m}\n":                         10 * time.Minute,
+	} {
+		if got := load(t, write(t, text)).Materialize.ReadAllEvery; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

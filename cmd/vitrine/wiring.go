@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,9 +104,6 @@ func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, 
 		o.Versioner = store
 	} else {
 		o.Watcher = store
-	}
-	if m.ChangedField != "" {
-		m.ReadAllEvery = cmp.Or(m.ReadAllEvery, time.Hour)
 	}
 	if m.ReadAllEvery > 0 {
 		o.Versioner, o.ChangedField, o.ReadAllEvery = store, m.ChangedField, m.ReadAllEvery
