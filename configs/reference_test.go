@@ -159,6 +159,9 @@ func factsOf(s Setting) []string {
 	if s.Flag != "" {
 		facts = append(facts, "`--"+s.Flag+"`")
 	}
+	if s.Live {
+		facts = append(facts, "live")
+	}
 	return facts
 }
 

@@ -24,7 +24,9 @@ type Setting struct {
 	Names   string   // the check of the names of entries, one of those of other packages; may be empty
 	// dotted names of settings, one of which must be set for this one to have an effect; nil: it has one alone
 	Needs    []string
-	Protects string    // what the setting keeps callers from: a word of Config.Protecting, or empty
+	Protects string // what the setting keeps callers from: a word of Config.Protecting, or empty
+	// Live says that a reload adopts the setting; for a section, that it adopts all in it. The others need a restart.
+	Live     bool
 	Settings []Setting // in a section, or in each section of a map or list of sections
 
 	Path   string `yaml:"-"` // dotted name ("views.budget")
@@ -52,27 +54,29 @@ func readSettings() (tree, flat []Setting) {
 	if err := decoder.Decode(&tree); err != nil {
 		panic(fmt.Errorf("configs: settings.yaml: %w", err))
 	}
-	return tree, complete(tree, reflect.TypeFor[Config](), "", nil)
+	return tree, complete(tree, reflect.TypeFor[Config](), "", nil, false)
 }
 
 // complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field
-// index, and returns the settings without sections. A field has the name of its setting, capitalised as in Go.
-func complete(settings []Setting, t reflect.Type, prefix string, index []int) (flat []Setting) {
+// index, and returns the settings without sections. A field has the name of its setting, capitalised as in Go. live
+// says that the section is.
+func complete(settings []Setting, t reflect.Type, prefix string, index []int, live bool) (flat []Setting) {
 	for i := range settings {
 		s := &settings[i]
 		f, found := t.FieldByNameFunc(func(name string) bool {
 			return strings.EqualFold(name, strings.ReplaceAll(s.Name, "_", ""))
 		})
 		s.Path, s.index, s.typ = prefix+s.Name, append(slices.Clone(index), f.Index...), f.Type
+		s.Live = s.Live || live
 		s.Env, s.Secret = envName(s.Path), f.Type == reflect.TypeFor[Secret]()
 		switch {
 		case !found:
 			panic("configs: settings.yaml: no field for " + s.Path)
 		case f.Type.Kind() == reflect.Struct:
-			flat = append(flat, complete(s.Settings, f.Type, s.Path+".", s.index)...)
+			flat = append(flat, complete(s.Settings, f.Type, s.Path+".", s.index, s.Live)...)
 			continue
 		case len(s.Settings) > 0:
-			s.Env, s.fields = "", complete(s.Settings, f.Type.Elem().Elem(), "", nil)
+			s.Env, s.fields = "", complete(s.Settings, f.Type.Elem().Elem(), "", nil, s.Live)
 		}
 		flat = append(flat, *s)
 	}
@@ -93,6 +97,9 @@ func findSetting(matches func(*Setting) bool) *Setting {
 func settingAt(path string) *Setting {
 	return findSetting(func(s *Setting) bool { return s.Path == path })
 }
+
+// IsLive reports whether a reload adopts the setting with a dotted path.
+func IsLive(path string) bool { return settingAt(path).Live }
 
 func envName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))

@@ -75,3 +75,17 @@ func TestDefaultsPassTheirChecks(t *testing.T) {
 	}
 	same(t, load(t, Sources{Environ: environ}), Default())
 }
+
+// TestLiveSettings: what a reload adopts is said once, for a section or for a setting.
+func TestLiveSettings(t *testing.T) {
+	for path, want := range map[string]bool{
+		"language": true, "http.cors.origins": true, "auth.session.issuer": true, "upstream.keep": true,
+		"rules.file": true,
+		"store":      false, "upstream.url": false, "access.hidden_fields": false, "rules.cite_file": false,
+		"purge.targets": false,
+	} {
+		if got := IsLive(path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,22 +91,13 @@ func (p *program) check(ctx context.Context) {
 	}
 }
 
-// live begins the dotted paths of the settings that a reload adopts.
-var live = []string{
-	"access.", "auth.", "compat.", "http.", "labels.", "language", "limits.", "lists.", "portfolio.", "routes",
-	"rules.",
-	"site.", "start_year", "upstream.keep", "upstream.key",
-}
-
 // fixed returns a function that reports whether the setting at a path needs a restart to have its value in a
-// configuration.
+// configuration: settings that are not live, and some that are, depending on others.
 func (i *institute) fixed(next configs.Config) func(path string) bool {
 	hides := func(c configs.Config) bool { return !slices.Contains(c.Access.Anonymous, string(access.FieldsHidden)) }
 	return func(path string) bool {
 		switch path {
-		case "access.hidden_fields", "rules.cite_file": // rows and indexes depend on them
-			return true
-		case "access.anonymous": // likewise, if it changes whether fields are hidden
+		case "access.anonymous": // rows and indexes depend on whether fields are hidden
 			return hides(next) != hides(i.loaded.Load().Config)
 		case "routes":
 			return i.loaded.Load().Upstream.URL == ""
@@ -115,7 +106,7 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 		case "lists.enabled":
 			return next.Lists.Enabled && !i.listed
 		}
-		return !slices.ContainsFunc(live, func(begin string) bool { return strings.HasPrefix(path, begin) })
+		return !configs.IsLive(path)
 	}
 }
 
@@ -146,8 +137,8 @@ func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 	}
 	next, err := p.institute.load(cfg)
 	cited, failed := p.institute.loadCite(cfg.Rules)
-	if err = cmp.Or(err, failed); err != nil {
-		return done, rules.Wrongf("", "", "%v", err)
+	if err = errors.Join(err, failed); err != nil {
+		return done, rules.Wrongf("", "", "%v", cfg.Located(err))
 	}
 	if cited.Fingerprint != p.institute.cite.Fingerprint {
 		done.Refused = append(done.Refused, "rules.cite_file")
@@ -166,7 +157,7 @@ func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 		return done, err
 	}
 	if err := p.adopt(current); err != nil {
-		return done, rules.Wrongf("", "", "%v", err)
+		return done, rules.Wrongf("", "", "%v", cfg.Located(err))
 	}
 	p.institute.loaded.Store(next)
 	p.log.InfoContext(ctx, "configuration reloaded", "changed", done.Adopted)
