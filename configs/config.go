@@ -1,13 +1,15 @@
 package configs
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each. Unless
 // it says otherwise, an empty or zero value disables the feature.
 type Config struct {
-	Store                              URI
-	Listen, Preset, Timezone, Language string
-	StartYear                          int
+	Store                    URI
+	Listen, Preset, Timezone string
 
 	// Authentication, and who may see what.
 	Admin Admin
@@ -22,27 +24,11 @@ type Config struct {
 		HiddenFields []string
 	}
 
-	Views Views
-	// The jobs that build the views. By default frequently changing views are built every few minutes, others less
-	// often, and everything once a night.
-	Materialize struct {
-		Enabled   bool
-		Schedule  map[string]string
-		Full      string
-		MaxShrink float64
-		Lease     time.Duration
-		// Without change streams.
-		ReadAllEvery time.Duration
-		ChangedField string
-	}
-	Mongo struct{ Batch int }
+	Views       Views
+	Materialize Materialize
+	Mongo       struct{ Batch int }
 
-	// The limits of one request, or one client.
-	Limits struct {
-		Rate           int
-		FilterBytes    Size
-		RequestTimeout time.Duration
-	}
+	Limits Limits
 	// The other server that answers what Vitrine does not, or does not yet.
 	Upstream struct {
 		URL, Host      string
@@ -62,31 +48,17 @@ type Config struct {
 	HTTP struct {
 		ProxyHeader    string
 		TrustedProxies []string
-		CORS           struct {
-			Origins     []string
-			Credentials bool
-		}
-		CacheControl struct {
-			MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
-			Keyed                                      string
-		}
+		CORS           CORS
+		CacheControl   CacheControl
 	}
 
-	Catalog     struct{ TopicsPath, File, URL string } // the scholarly catalogue of topics
-	Affiliation struct{ Fields []string }              // the fields that mark an author as one of the institute's
-	Portfolio   struct{ Enabled bool }                 // the research spectrum
-	Site        Site
-	Lists       Lists
-	Citation    struct{ URL string } // the external citation index, the only outside service that is ever contacted
-	// The old system with which live answers are compared.
-	Compare struct {
-		Shadow struct {
-			URL   string
-			Share float64
-		}
-	}
-	Labels   struct{ File string }          // the names of codes
-	Compat   struct{ FormattedSingle bool } // disables oddities of the API
+	Resources
+	Catalog  struct{ TopicsPath, File, URL string } // the scholarly catalogue of topics
+	Site     Site
+	Lists    Lists
+	Citation struct{ URL string }    // the external citation index, the only outside service that is ever contacted
+	Compare  struct{ Shadow Shadow } // the old system with which live answers are compared
+	Labels   struct{ File string }   // the names of codes
 	Log      Log
 	Rules    Rules
 	Shutdown Shutdown
@@ -97,6 +69,56 @@ type Config struct {
 	warned []string
 	ended  map[string]bool // by dotted path: maps that end before their file does
 	cut    bool            // the last line of the file does not end
+}
+
+// Resources are the settings of the API's resources.
+type Resources struct {
+	Language    string
+	StartYear   int
+	Affiliation struct{ Fields []string }      // the fields that mark an author as one of the institute's
+	Portfolio   struct{ Enabled bool }         // the research spectrum
+	Compat      struct{ FormattedSingle bool } // disables oddities of the API
+}
+
+// Materialize configures the jobs that build the views. By default frequently changing views are built every few
+// minutes, others less often, and everything once a night.
+type Materialize struct {
+	Enabled   bool
+	Schedule  map[string]string // cron specs by view
+	Full      string            // the cron spec of the full run of all jobs; if empty, there is none
+	MaxShrink float64           // a share, 0 to 1; if 0, there is no bound
+	Lease     time.Duration
+	// Without change streams.
+	ReadAllEvery time.Duration // if 0, every run reads all
+	ChangedField string
+}
+
+// Limits are the limits of one request, or of one client.
+type Limits struct {
+	Rate           int // requests a second; if 0, there is no limit
+	FilterBytes    Size
+	RequestTimeout time.Duration
+}
+
+// CORS says which sites' scripts may read answers.
+type CORS struct {
+	Origins     []string // "*" means all
+	Credentials bool     // such requests may have cookies; not with "*"
+}
+
+// CacheControl says how long other caches may use an answer. Durations are truncated to seconds.
+type CacheControl struct {
+	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
+	Keyed                                      string // public or private
+}
+
+// KeyedPublic reports whether shared caches may keep answers that need a key. They have to heed Vary; not all do.
+func (c CacheControl) KeyedPublic() bool { return c.Keyed == "public" }
+
+// Shadow names the server with whose answers live answers are compared. Without a URL none are.
+type Shadow struct {
+	URL   string
+	Share float64 // of the requests
 }
 
 // Admin is the operator's listener.
@@ -181,6 +203,14 @@ type Lists struct {
 	Named             map[string]*NamedList
 	// Links are templates by kind of target, with `{id}`: a web address, or a path from the site's root.
 	Links map[string]string
+}
+
+// NewList returns a list with the defaults of its settings.
+func NewList() NamedList {
+	var l NamedList
+	r := &reader{c: &Config{}}
+	r.defaults(reflect.ValueOf(&l).Elem(), settingAt("lists.named"), "")
+	return l
 }
 
 // NamedList is a configured list.

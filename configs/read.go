@@ -160,6 +160,12 @@ func isAt(path, setting string) bool {
 
 // setSection reads a section in a map or list of sections over its defaults.
 func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
+	r.defaults(dst, s, path)
+	r.section(dst, s.fields, path+".", path, place, node)
+}
+
+// defaults sets the defaults of a section in a map or list of sections.
+func (r *reader) defaults(dst reflect.Value, s *Setting, path string) {
 	for i := range s.fields {
 		// Lists in a list are never nil, so that those that are left out equal empty ones at a reload.
 		field := &s.fields[i]
@@ -169,7 +175,6 @@ func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Pl
 				Place{})
 		}
 	}
-	r.section(dst, s.fields, path+".", path, place, node)
 }
 
 // record records the origin of a value, unless it is a default.
