@@ -87,7 +87,7 @@ func (b *build) run(ctx context.Context) Outcome {
 // instance has taken it: the meta has a greater token than the lease, for example because lease and meta were
 // restored from dumps of different moments. No other instance will publish, so the run has failed.
 func (b *build) fenced(ctx context.Context, err error) (Result, error) {
-	if _, lost := b.Store.Renew(ctx, b.lease, b.LeaseTTL); lost != nil {
+	if _, lost := b.Store.Renew(ctx, b.lease, b.Lease); lost != nil {
 		return Stopped, err
 	}
 	return Failed, fmt.Errorf("the lease is held, but its token %d is not the newest in the view's meta: %w",

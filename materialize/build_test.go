@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -141,7 +142,8 @@ func TestShrinkingTooMuchIsHeld(t *testing.T) {
 				}
 				s := &shouting{rules: "!"}
 				r := newRunner(t,
-					materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: tt.maxShrink})
+					materialize.Options{Store: store, Jobs: []materialize.Job{s.job()},
+						Materialize: configs.Materialize{MaxShrink: tt.maxShrink}})
 				store.replace("records", docs...)
 				once(t, r, materialize.Request{})
 				store.replace("records", docs[:tt.keep]...)
@@ -170,7 +172,8 @@ func TestBadRecordsAreLeftOut(t *testing.T) {
 		t.Run(bad, func(t *testing.T) {
 			onEachStore(t, func(t *testing.T, store house) {
 				s := &shouting{rules: "!"}
-				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: 0.1})
+				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()},
+					Materialize: configs.Materialize{MaxShrink: 0.1}})
 				store.replace("records", rec(1, "a"), rec(2, "b"))
 				once(t, r, materialize.Request{})
 

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/rules/raw"
 )
@@ -126,8 +127,9 @@ func polled(t testing.TB, s *datedStore, jobs ...materialize.Job) *diary {
 		schedule[job.View] = "@every 1m"
 	}
 	s.runner = newRunner(t, materialize.Options{
-		Store: s, Jobs: jobs, Schedule: schedule, Observer: d.observer(),
-		Versioner: s, ChangedField: "changed.at", ReadAllEvery: time.Hour,
+		Store: s, Jobs: jobs, Materialize: configs.Materialize{Schedule: schedule, ChangedField: "changed.at",
+			ReadAllEvery: time.Hour}, Observer: d.observer(),
+		Versioner: s,
 	})
 	return d
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -24,7 +25,8 @@ func TestFencedUnderAStandingLease(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: store, Jobs: []materialize.Job{idle("a"), idle("b")}, Observer: d.observer(),
-			Schedule: map[string]string{"a": "@every 1m"}, Log: slog.New(slog.NewTextHandler(said, nil)),
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1m"}},
+			Log:         slog.New(slog.NewTextHandler(said, nil)),
 		})
 		stop := started(t, r)
 		store.replace("a", rec(1, "y"))
@@ -95,7 +97,8 @@ func TestFencedLeaderMakesWay(t *testing.T) {
 		run := func(d *diary) (stop func()) {
 			return started(t, newRunner(t, materialize.Options{
 				Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(),
-				Schedule: map[string]string{"a": "@every 1m"}, LeaseTTL: 15 * time.Second,
+				Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1m"},
+					Lease: 15 * time.Second},
 			}))
 		}
 		first, second := run(leader), run(waiting)
@@ -130,7 +133,7 @@ func TestHealthFenced(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: store, Jobs: []materialize.Job{idle("a")}, Observer: d.observer(),
-			Schedule: map[string]string{"a": "@every 1m"},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1m"}},
 		})
 		stop := started(t, r)
 		outdates.Store(true)

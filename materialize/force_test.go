@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -69,7 +70,7 @@ func TestForceBelongsToOneRun(t *testing.T) {
 				}
 				d := newDiary()
 				r := newRunner(t, materialize.Options{
-					Store: store, Observer: d.observer(), MaxShrink: 0.2,
+					Store: store, Observer: d.observer(), Materialize: configs.Materialize{MaxShrink: 0.2},
 					Jobs: []materialize.Job{idle("a"), slow("busy", time.Second)},
 				})
 				stop := started(t, r)
@@ -110,7 +111,8 @@ func TestForceDuringARun(t *testing.T) {
 		}
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
-			Store: store, Observer: d.observer(), Jobs: []materialize.Job{slow("a", 10*time.Second)}, MaxShrink: 0.2,
+			Store: store, Observer: d.observer(), Jobs: []materialize.Job{slow("a", 10*time.Second)},
+			Materialize: configs.Materialize{MaxShrink: 0.2},
 		})
 		stop := started(t, r)
 		defer stop()

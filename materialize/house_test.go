@@ -1,6 +1,7 @@
 package materialize_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -74,6 +76,7 @@ func newRunner(t testing.TB, o materialize.Options) *materialize.Runner {
 	if o.Log == nil {
 		o.Log = quiet()
 	}
+	o.Lease = cmp.Or(o.Lease, 30*time.Second)
 	r, err := materialize.New(o)
 	if err != nil {
 		t.Fatal(err)

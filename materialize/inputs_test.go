@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -23,8 +24,9 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 		change  func(h *reading)
 		read    int // how many of five scheduled runs read; the change comes before the third
 	}{
-		"unknown versions":             {read: 5},
-		"exact versions":               {exact: true, options: materialize.Options{ReadAllEvery: -1}, read: 0},
+		"unknown versions": {read: 5},
+		"exact versions": {exact: true,
+			options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: -1}}, read: 0},
 		"a record changed":             {exact: true, change: (*reading).changeRecord, read: 1},
 		"a dependency changed":         {exact: true, change: func(h *reading) { h.bump("marks") }, read: 1},
 		"a related collection changed": {exact: true, change: func(h *reading) { h.bump("related") }, read: 1},
@@ -38,15 +40,19 @@ func TestScheduledRunsReadWhatMayHaveChanged(t *testing.T) {
 		"a record to try again": {exact: true, change: (*reading).spoilRecord, read: 3},
 		"a held view":           {exact: true, change: (*reading).emptySource, read: 3},
 		"triggered":             {exact: true, change: (*reading).trigger, read: 1},
-		"a lost row": {options: materialize.Options{ReadAllEvery: time.Hour},
+		"a lost row": {options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: time.Hour}},
 			change: (*reading).loseRow, read: 1},
 		"a lost row, a stream": {watcher: true, change: (*reading).loseRow, read: 1},
-		"uncertain versions":   {options: materialize.Options{ReadAllEvery: time.Hour}, read: 0},
-		"uncertain versions, a change": {options: materialize.Options{ReadAllEvery: time.Hour},
-			change: (*reading).changeRecord, read: 1},
-		"uncertain versions, for a while": {options: materialize.Options{ReadAllEvery: 2 * minute}, read: 2},
-		"uncertain versions, never":       {options: materialize.Options{ReadAllEvery: minute}, read: 5},
-		"a stream":                        {watcher: true, read: 0},
+		"uncertain versions": {
+			options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: time.Hour}}, read: 0},
+		"uncertain versions, a change": {
+			options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: time.Hour}},
+			change:  (*reading).changeRecord, read: 1},
+		"uncertain versions, for a while": {
+			options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: 2 * minute}}, read: 2},
+		"uncertain versions, never": {
+			options: materialize.Options{Materialize: configs.Materialize{ReadAllEvery: minute}}, read: 5},
+		"a stream": {watcher: true, read: 0},
 		"a stream with a change": {watcher: true,
 			change: func(h *reading) { h.watcher.changes <- "records" }, read: 1},
 		"a stream with another change": {watcher: true, change: func(h *reading) { h.watcher.changes <- "others" },

@@ -15,6 +15,7 @@ import (
 
 	"vitrine/cache/kept"
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -207,8 +208,9 @@ func TestSlowRefreshDelaysNoView(t *testing.T) {
 		k.took = time.Hour
 		r := newRunner(t, materialize.Options{
 			Store: store, Observer: d.observer(),
-			Jobs: []materialize.Job{idle("a")}, Schedule: map[string]string{"a": "@every 2m"},
-			Keeper: k, Marks: &fakeMarks{fakeStore: store},
+			Jobs:        []materialize.Job{idle("a")},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 2m"}},
+			Keeper:      k, Marks: &fakeMarks{fakeStore: store},
 		})
 		stop := started(t, r)
 		time.Sleep(5 * time.Minute)

@@ -39,9 +39,9 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	}
 	for {
 		began := time.Now()
-		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.LeaseTTL)
+		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.Lease)
 		if err == nil {
-			return term{lease, began.Add(r.o.LeaseTTL)}, nil
+			return term{lease, began.Add(r.o.Lease)}, nil
 		}
 		held := errors.Is(err, origin.ErrLeaseHeld)
 		switch {
@@ -55,9 +55,9 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 		case !held:
 			r.o.Log.WarnContext(ctx, "acquire lease", "error", err)
 		}
-		pause := r.o.LeaseTTL / 3
+		pause := r.o.Lease / 3
 		if held {
-			pause = r.o.LeaseTTL / 10 // so that an expired lease is acquired soon
+			pause = r.o.Lease / 10 // so that an expired lease is acquired soon
 		}
 		if err := backoff.Sleep(ctx, backoff.Jitter(pause, waitJitter)); err != nil {
 			return term{}, err
@@ -89,14 +89,14 @@ func (r *Runner) withLease(ctx context.Context, lease term, work func(context.Co
 // or expired because the store did not answer. Then it stops the work; the store would refuse its later writes
 // anyway.
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
-	for backoff.Sleep(ctx, r.o.LeaseTTL/3) == nil {
+	for backoff.Sleep(ctx, r.o.Lease/3) == nil {
 		began := time.Now()
 		limit, cancel := context.WithDeadline(ctx, held.until)
-		_, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)
+		_, err := r.o.Store.Renew(limit, held.Lease, r.o.Lease)
 		cancel()
 		switch {
 		case err == nil:
-			held.until = began.Add(r.o.LeaseTTL)
+			held.until = began.Add(r.o.Lease)
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, origin.ErrFenced):

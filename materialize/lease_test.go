@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -95,7 +96,7 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 		for _, d := range diaries {
 			r := newRunner(t, materialize.Options{
 				Store: store, Jobs: []materialize.Job{job}, Observer: d.observer(),
-				Schedule: map[string]string{"a": "@every 10s"},
+				Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 10s"}},
 			})
 			stops = append(stops, started(t, r))
 		}

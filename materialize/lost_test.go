@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -43,7 +44,8 @@ func TestLostMetaIsHeld(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			store := newFakeStore()
-			o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2}
+			o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")},
+				Materialize: configs.Materialize{MaxShrink: 0.2}}
 			front := &frontEnd{}
 			if tt.front {
 				o.CurrentMeta = front.show
@@ -65,7 +67,8 @@ func TestLostMetaIsHeld(t *testing.T) {
 			}
 			// The counts are in the store again, so that a process that remembers nothing is held, too.
 			store.replace("a")
-			other := newRunner(t, materialize.Options{Store: store, Jobs: o.Jobs, MaxShrink: o.MaxShrink})
+			other := newRunner(t, materialize.Options{Store: store, Jobs: o.Jobs,
+				Materialize: configs.Materialize{MaxShrink: o.MaxShrink}})
 			wantHeld(t, once(t, other, materialize.Request{}), "would leave 0 of the 10 rows")
 			store.replace("a", records(9)...) // the front end may go on showing all 10
 			if out := once(t, r, materialize.Request{}); out.Result != materialize.Published || out.Meta.Rows != 9 {
@@ -89,7 +92,8 @@ func TestLostCountsOfCollections(t *testing.T) {
 	store := newFakeStore()
 	loud := &shouting{rules: "!", deps: []string{"marks"}}
 	job := loud.job()
-	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job},
+		Materialize: configs.Materialize{MaxShrink: 0.2}})
 	fill := func(marks int32) {
 		store.replace("records", records(10)...)
 		store.replace("marks", records(marks)...)
@@ -125,7 +129,8 @@ func TestOnlyLossRecallsRows(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			store := newFakeStore()
-			o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2}
+			o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")},
+				Materialize: configs.Materialize{MaxShrink: 0.2}}
 			store.replace("a", records(10)...)
 			front := &frontEnd{once(t, newRunner(t, o), materialize.Request{}).Meta, 10}
 			if tt.rows < 0 {
@@ -148,7 +153,8 @@ func TestOnlyLossRecallsRows(t *testing.T) {
 // TestLostDuringARun: a run that fails remembers what the store had when it began.
 func TestLostDuringARun(t *testing.T) {
 	store := newFakeStore()
-	o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, MaxShrink: 0.2}
+	o := materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")},
+		Materialize: configs.Materialize{MaxShrink: 0.2}}
 	store.replace("a", records(10)...)
 	once(t, newRunner(t, o), materialize.Request{})
 	r := newRunner(t, o)

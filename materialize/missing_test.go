@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -27,7 +28,8 @@ func (s *fakeStore) lose(view string, ids ...int32) {
 func TestLostRowsArePublishedAgain(t *testing.T) {
 	store := newFakeStore()
 	s := &shouting{rules: "!"}
-	o := materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: 0.4}
+	o := materialize.Options{Store: store, Jobs: []materialize.Job{s.job()},
+		Materialize: configs.Materialize{MaxShrink: 0.4}}
 	r := newRunner(t, o)
 	store.replace("records", rec(1, "a"), rec(2, "b"), rec(3, "c"))
 	all := map[int32]string{1: "a!", 2: "b!", 3: "c!"}
@@ -130,7 +132,8 @@ func (s *mixedStore) RowCount(ctx context.Context, view string) (n int, err erro
 func TestMixedRowsArePublishedAgain(t *testing.T) {
 	store := &mixedStore{fakeStore: newFakeStore()}
 	s := &shouting{rules: "!"}
-	o := materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}, MaxShrink: 0.4}
+	o := materialize.Options{Store: store, Jobs: []materialize.Job{s.job()},
+		Materialize: configs.Materialize{MaxShrink: 0.4}}
 	r := newRunner(t, o)
 	store.replace("records", rec(1, "a"), rec(2, "b"), rec(3, "c"))
 	all := map[int32]string{1: "a!", 2: "b!", 3: "c!"}

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cache/kept"
 	"vitrine/cache/origin"
+	"vitrine/configs"
 )
 
 // Store is the part of an origin.Store that this package uses.
@@ -39,42 +40,31 @@ type MarkStore interface {
 	SetMarks(ctx context.Context, lease origin.Lease, m origin.Marks) error
 }
 
-// Options configure a Runner. Only Store and Jobs are required.
+// Options configure a Runner. Store, Jobs and Lease are required.
 type Options struct {
 	Store Store
 	// Jobs run in this order when several are due.
 	Jobs []Job
-	// Schedule has each view's cron spec. A view without one is made only at the start, by Trigger and by full runs.
-	Schedule map[string]string
-	// FullSchedule is the cron spec of the full run of all jobs. If empty, there are no full runs.
-	FullSchedule string
+	// Materialize has the settings. A view without a spec in Schedule is made only at the start, by Trigger and by
+	// full runs. MaxShrink also bounds how many records of a collection that rows are made from may disappear. Lease
+	// is required: how long a killed instance keeps others from working.
+	configs.Materialize
 	// Now is the clock of the schedules, which may be set at any time. If nil, time.Now is used.
 	Now func() time.Time
 	// Location is the time zone of the schedules. If nil, UTC is used.
 	Location *time.Location
-	// MaxShrink is the share of a view's rows, 0 to 1, that one run, or all of a day, may remove without being
-	// forced. It also bounds how many records of a collection that rows are made from may disappear. If 0, there is
-	// no bound.
-	MaxShrink float64
 	// Holder names this instance as the holder of the lease, and must be unique. If empty, host, process id and a
 	// random part are used. For a store that only one process can open, use a fixed name: the successor of a killed
 	// process then need not wait for the lease to expire.
 	Holder string
-	// LeaseTTL is the time after which a lease expires if it is not renewed, and thus how long a killed instance
-	// keeps others from working. If 0, it is 30 s.
-	LeaseTTL time.Duration
 	// Batch is how many rows are written at once. If 0, it is 500.
 	Batch int
 	// Watcher reports changed source collections, so that their jobs run at once. Scheduled runs read nothing unless
 	// it has reported a change. If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
-	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. May be nil.
+	// Versioner identifies what a run would read, so that a scheduled run does not read the same again. If it is not
+	// exact, it notices updates by ChangedField. May be nil.
 	Versioner origin.Versioner
-	// ChangedField is the path of the field by which Versioner notices updates, if it is not exact. Scheduled runs
-	// then read only the records that have changed by this field. May be empty.
-	ChangedField string
-	// ReadAllEvery is the time after which scheduled runs read everything again if Versioner is not exact.
-	ReadAllEvery time.Duration
 	// Before is called when Run has acquired the lease, before the first jobs, and ends with its context. May be nil.
 	Before func(context.Context)
 	// OnPublish is called with every new generation, and delays the next job, so it should return soon. May be nil.
@@ -124,7 +114,7 @@ func (o Options) defaults() Options {
 	if o.Holder == "" {
 		o.Holder = InstanceName()
 	}
-	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
+	o.Batch = cmp.Or(max(o.Batch, 0), 500)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }

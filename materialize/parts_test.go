@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -162,7 +163,8 @@ func TestMarksAreThoseOfAFirstRun(t *testing.T) {
 		o := &marked{now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
 		store, docs := newFakeStore(), map[string]map[int]string{"activities": {}, "persons": {}, "groups": {},
 			"projects": {}}
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{markedJob(o)}, MaxShrink: 1})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{markedJob(o)},
+			Materialize: configs.Materialize{MaxShrink: 1}})
 		for range 30 {
 			o.public = pick(`{}`, `{"hide":{"$ne":true}}`, `{"n":1}`)
 			for range random.IntN(4) {

@@ -60,8 +60,8 @@ func New(o Options) (*Runner, error) {
 			}
 		}
 	}
-	if o.FullSchedule != "" {
-		if r.full, err = ParseSchedule(o.FullSchedule, o.Location); err != nil {
+	if o.Full != "" {
+		if r.full, err = ParseSchedule(o.Full, o.Location); err != nil {
 			return nil, fmt.Errorf("full run: %w", err)
 		}
 	}
@@ -142,7 +142,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 	if err != nil {
 		return nil, err
 	}
-	lease, err := r.acquire(ctx, r.o.LeaseTTL*3/2)
+	lease, err := r.acquire(ctx, r.o.Lease*3/2)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 // RefreshKept marks changes and refreshes the kept answers of all rules that have a schedule, once, under the lease,
 // for which it waits like RunOnce. It returns the runs by rule, also those before an error.
 func (r *Runner) RefreshKept(ctx context.Context) (runs map[string]kept.Run, err error) {
-	lease, err := r.acquire(ctx, r.o.LeaseTTL*3/2)
+	lease, err := r.acquire(ctx, r.o.Lease*3/2)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -97,8 +98,9 @@ func TestRunOnSchedule(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: newFakeStore(), Observer: d.observer(),
-			Jobs:     []materialize.Job{idle("a"), idle("b"), idle("c")},
-			Schedule: map[string]string{"a": "@every 2m", "b": "*/3 * * * *", "c": "", "other": "not ours"},
+			Jobs: []materialize.Job{idle("a"), idle("b"), idle("c")},
+			Materialize: configs.Materialize{
+				Schedule: map[string]string{"a": "@every 2m", "b": "*/3 * * * *", "c": "", "other": "not ours"}},
 		})
 		stop := started(t, r)
 		time.Sleep(6*time.Minute + time.Second)
@@ -133,7 +135,8 @@ func TestNightlyFullRunAcrossClockChanges(t *testing.T) {
 				d := newDiary()
 				r := newRunner(t, materialize.Options{
 					Store: newFakeStore(), Observer: d.observer(), Jobs: []materialize.Job{idle("a")},
-					FullSchedule: "30 2 * * *", Location: zone(t, "Europe/Berlin"), LeaseTTL: time.Hour,
+					Materialize: configs.Materialize{Full: "30 2 * * *", Lease: time.Hour},
+					Location:    zone(t, "Europe/Berlin"),
 				})
 				stop := started(t, r)
 				time.Sleep(60 * time.Hour)
@@ -163,8 +166,8 @@ func TestMissedTimesAreCountedNotQueued(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: newFakeStore(), Observer: d.observer(),
-			Jobs:     []materialize.Job{slow("a", 150*time.Second)},
-			Schedule: map[string]string{"a": "@every 1m"},
+			Jobs:        []materialize.Job{slow("a", 150*time.Second)},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1m"}},
 		})
 		stop := started(t, r)
 		time.Sleep(6*time.Minute + 10*time.Second)
@@ -182,8 +185,8 @@ func TestJobDelayedByAnotherRunsLate(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: newFakeStore(), Observer: d.observer(),
-			Jobs:     []materialize.Job{slow("a", 90*time.Second), idle("b")},
-			Schedule: map[string]string{"b": "@every 1m"},
+			Jobs:        []materialize.Job{slow("a", 90*time.Second), idle("b")},
+			Materialize: configs.Materialize{Schedule: map[string]string{"b": "@every 1m"}},
 		})
 		stop := started(t, r)
 		time.Sleep(2*time.Minute + time.Second)
@@ -272,7 +275,7 @@ func TestFailingJobBacksOff(t *testing.T) {
 		d := newDiary()
 		r := newRunner(t, materialize.Options{
 			Store: store, Observer: d.observer(), Jobs: []materialize.Job{idle("a")},
-			Schedule: map[string]string{"a": "@every 1s"},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1s"}},
 		})
 		stop := started(t, r)
 		time.Sleep(time.Hour)
@@ -339,8 +342,9 @@ func TestOnPublishHearsOfNewGenerations(t *testing.T) {
 		store.replace("a", rec(1, "x"))
 		var heard []uint64
 		r := newRunner(t, materialize.Options{
-			Store: store, Jobs: []materialize.Job{idle("a")}, Schedule: map[string]string{"a": "@every 1m"},
-			OnPublish: func(m origin.Meta) { heard = append(heard, m.Generation) },
+			Store: store, Jobs: []materialize.Job{idle("a")},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "@every 1m"}},
+			OnPublish:   func(m origin.Meta) { heard = append(heard, m.Generation) },
 		})
 		stop := started(t, r)
 		time.Sleep(150 * time.Second) // two runs that find no change
@@ -360,8 +364,9 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		{"bad spec", materialize.Options{Jobs: []materialize.Job{idle("a")},
-			Schedule: map[string]string{"a": "often"}}, `view a: schedule "often"`},
-		{"bad full spec", materialize.Options{FullSchedule: "@never"}, `full run: schedule "@never"`},
+			Materialize: configs.Materialize{Schedule: map[string]string{"a": "often"}}}, `view a: schedule "often"`},
+		{"bad full spec", materialize.Options{Materialize: configs.Materialize{Full: "@never"}},
+			`full run: schedule "@never"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

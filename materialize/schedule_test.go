@@ -10,6 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -192,10 +193,10 @@ func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 				observer.Due = func(view string, in time.Duration) { due[view] = in }
 				r := newRunner(t, materialize.Options{
 					Store: newFakeStore(), Observer: observer,
-					Jobs:         []materialize.Job{idle("every"), idle("cron"), idle("never")},
-					Schedule:     map[string]string{"every": "@every 2m", "cron": "*/5 * * * *"},
-					FullSchedule: "30 2 * * *",
-					Now:          func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+					Jobs: []materialize.Job{idle("every"), idle("cron"), idle("never")},
+					Materialize: configs.Materialize{
+						Schedule: map[string]string{"every": "@every 2m", "cron": "*/5 * * * *"}, Full: "30 2 * * *"},
+					Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
 				})
 				stop := started(t, r)
 				time.Sleep(11*time.Minute + 30*time.Second)
@@ -238,9 +239,10 @@ func TestClockSetDuringARun(t *testing.T) {
 				d := newDiary()
 				r := newRunner(t, materialize.Options{
 					Store: newFakeStore(), Observer: d.observer(),
-					Jobs:     []materialize.Job{slow("slow", 30*time.Second), idle("other")},
-					Schedule: map[string]string{"slow": "@every 2m", "other": "@every 2m"},
-					Now:      func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+					Jobs: []materialize.Job{slow("slow", 30*time.Second), idle("other")},
+					Materialize: configs.Materialize{
+						Schedule: map[string]string{"slow": "@every 2m", "other": "@every 2m"}},
+					Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
 				})
 				stop := started(t, r)
 				time.Sleep(15 * time.Second)

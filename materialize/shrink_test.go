@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -42,7 +43,8 @@ func TestShrinkingDependencyIsHeld(t *testing.T) {
 				if of == "records" { // a summary keeps its rows even if records go
 					job.Rows, job.Summarize = nil, lengths
 				}
-				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job},
+					Materialize: configs.Materialize{MaxShrink: 0.2}})
 				store.replace("marks", records(10)...)
 				store.replace("records", records(10)...)
 				once(t, r, materialize.Request{})
@@ -75,7 +77,8 @@ func TestSettingsMayShrink(t *testing.T) {
 		loud := &shouting{rules: "!", deps: []string{"marks"}}
 		other, quietly := loud.job(), loud.job()
 		other.View, other.Settings = "other", []string{"marks"}
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{quietly, other}, MaxShrink: 0.2})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{quietly, other},
+			Materialize: configs.Materialize{MaxShrink: 0.2}})
 		run := func(settings int32, q materialize.Request) []materialize.Outcome {
 			t.Helper()
 			store.replace("marks", records(settings)...)
@@ -112,7 +115,8 @@ func TestSlowErosionIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
 		job := idle("a")
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job},
+			Materialize: configs.Materialize{MaxShrink: 0.2}})
 		run := func(n int32) materialize.Outcome {
 			store.replace("a", records(n)...)
 			return once(t, r, materialize.Request{})
@@ -155,7 +159,8 @@ func TestShrinkingCatalogueFileIsHeld(t *testing.T) {
 	job := materialize.Spectrum(materialize.SpectrumOptions{Catalogue: func(context.Context) ([]bson.Raw, error) {
 		return topics, nil
 	}})
-	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job},
+		Materialize: configs.Materialize{MaxShrink: 0.2}})
 	once(t, r, materialize.Request{})
 	topics = topics[:1]
 	wantHeld(t, once(t, r, materialize.Request{}), "collection catalog.file has 1 records and had 2")

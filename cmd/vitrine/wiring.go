@@ -94,10 +94,8 @@ const embeddedHolder = "embedded"
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute,
 	log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
-	m := cfg.Materialize
 	o := materialize.Options{
-		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: i.zone,
-		MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Batch: publishBatch, Log: log,
+		Materialize: cfg.Materialize, Store: store, Jobs: jobs, Location: i.zone, Batch: publishBatch, Log: log,
 	}
 	if embeddedPath(cfg) != "" {
 		o.Holder = embeddedHolder
@@ -105,8 +103,8 @@ func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, 
 	} else {
 		o.Watcher = store
 	}
-	if m.ReadAllEvery > 0 {
-		o.Versioner, o.ChangedField, o.ReadAllEvery = store, m.ChangedField, m.ReadAllEvery
+	if o.ReadAllEvery > 0 {
+		o.Versioner = store
 	}
 	return o, err
 }
