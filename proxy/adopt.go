@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
+	"vitrine/rules/filter"
 )
 
 // newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the
@@ -45,14 +46,15 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
+	limits := filter.Options{MaxBytes: int(o.Limits.FilterBytes), MaxNodes: o.Limits.FilterNodes}
 	set.env, err = api.New(o.Options, api.Shared{
-		Strangers: s.strangers, Now: s.options.Now, Timeout: o.Limits.Request,
+		Strangers: s.strangers, Now: s.options.Now, Filter: limits, Timeout: o.Limits.RequestTimeout,
 	})
 	if err != nil {
 		return nil, err
 	}
 	set.lists, err = lists.New(o.Lists, lists.Shared{
-		Filter: o.Filter, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
+		Filter: limits, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
 	})
 	if err != nil {
 		return nil, err
@@ -61,8 +63,10 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	o.Auth.Upstream = o.Upstream.Keys
 	set.users = api.Users{Views: s.options.Views}
 	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token, Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
-		Deadline:  func(c *fiber.Ctx) time.Time { return listener.Received(c.Context()).Add(o.Limits.Request) },
+		Token: o.Admin.Token.Reveal(), Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
+		Deadline: func(c *fiber.Ctx) time.Time {
+			return listener.Received(c.Context()).Add(o.Limits.RequestTimeout)
+		},
 		WrongKeys: s.metrics.WrongKeys, KeyUses: s.metrics.KeyUses, Now: s.options.Now,
 	}, earlier)
 	if err != nil {
@@ -86,10 +90,11 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	}
 	set.response = response.New(response.Options{
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
-		Codings:   []result.Coding{result.Zstd, result.Brotli, result.Gzip},
-		Freshness: o.Fresh, Vary: vary,
-		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.Request, Backtracking: s.options.Limits.Backtracking,
-		Tags: tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
+		Codings:      []result.Coding{result.Zstd, result.Brotli, result.Gzip},
+		CacheControl: o.Fresh, Vary: vary,
+		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.RequestTimeout,
+		Backtracking: s.options.Limits.Backtracking,
+		Tags:         tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
 	})
 	set.upstream = &upstream.Policy{
 		Doors: upstream.Doors{

@@ -16,7 +16,7 @@ import (
 
 // Explain runs a request and explains its answer, see explain.Explain.
 func (s *Server) Explain(ctx context.Context, r explain.Request) (explain.Explanation, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.options.Limits.Request) // of all parts
+	ctx, cancel := context.WithTimeout(ctx, s.options.Limits.RequestTimeout) // of all parts
 	defer cancel()
 	set := *s.settings.Load()
 	if r.User != "" {

@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/proxy/admin"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
@@ -30,7 +31,8 @@ type Source interface {
 	Prepare(view.Preparer)
 }
 
-// Options configures a Server. Only Views is required.
+// Options configures a Server. Views is required, and so are the sections of package configs, which has their
+// defaults and checks. An empty value in them switches off a feature or a limit.
 type Options struct {
 	api.Options // of the resources
 	Lists       lists.Options
@@ -41,9 +43,9 @@ type Options struct {
 	Cache       result.Options
 	Upstream    UpstreamOptions
 	Purge       purge.Options
-	Fresh       response.Freshness
-	CORS        CORSOptions
-	Shadow      ShadowOptions
+	Fresh       configs.CacheControl
+	CORS        configs.CORS
+	Shadow      configs.Shadow
 	Admin       admin.Options
 	Now         func() time.Time // if nil, time.Now
 
@@ -59,22 +61,21 @@ type Options struct {
 	Optional []string
 }
 
-// Limits bounds what one request may cost. A zero field has the default named.
+// Limits bounds what one request may cost, and how long the server takes to end. The settings are required; another
+// field that is zero has the default named.
 type Limits struct {
+	configs.Limits
+	configs.Shutdown
+	FilterNodes  int           // conditions of one filter; that of package filter
 	KeptBytes    int           // a longer answer is streamed, not kept; 4 MiB
-	Request      time.Duration // evaluating one request; 15 s
 	Backtracking time.Duration // of all expressions of one request; pcre.DefaultBudget
 	Read         time.Duration // receiving one request; 10 s
 	Write        time.Duration // sending a response of which the client takes nothing; 20 s
 	Concurrency  int           // connections served at a time; 10,000
-	Rate         int           // requests a second and client, except for health checks; if 0, not limited
 	KeyFailures  int           // wrong keys a minute and client; if 0, not limited
 
 	// ClientConnections are served of one client at a time, proxies excepted. If 0, they are not limited.
 	ClientConnections int
-
-	DrainDelay time.Duration // from /readyz returning 503 to the closing of the listener; 0
-	Shutdown   time.Duration // for finishing running requests after that; 20 s
 }
 
 // UpstreamOptions says which requests another server answers. Without a URL there are none.
@@ -90,20 +91,11 @@ type UpstreamOptions struct {
 	Keeper *kept.Keeper
 }
 
-// CORSOptions says which sites' scripts may read answers.
-type CORSOptions struct {
-	// Origins lists them; "*" means all. If empty, there are none.
-	Origins     []string
-	Credentials bool // such requests may have cookies; not with "*"
-}
-
 func (l Limits) withDefaults() Limits {
 	l.KeptBytes = cmp.Or(l.KeptBytes, 4<<20)
-	l.Request = cmp.Or(l.Request, 15*time.Second)
 	l.Backtracking = cmp.Or(l.Backtracking, pcre.DefaultBudget)
 	l.Read = cmp.Or(l.Read, 10*time.Second)
 	l.Write = cmp.Or(l.Write, 20*time.Second)
 	l.Concurrency = cmp.Or(l.Concurrency, 10_000)
-	l.Shutdown = cmp.Or(l.Shutdown, 20*time.Second)
 	return l
 }

@@ -100,7 +100,7 @@ func TestRequestsQueue(t *testing.T) {
 	}
 	o, secret := proxytest.ListOptions(t), []byte("secret")
 	o.Auth.Session = auth.SessionOptions{Secret: secret}
-	o.Limits.Request = 200 * time.Millisecond // a request that would wait longer than half of this is refused
+	o.Limits.RequestTimeout = 200 * time.Millisecond // a request that would wait longer than half of this is refused
 	o.Store = func() circuit.State { return queue.State() }
 	o.Records = records(func(ctx context.Context, name string, q origin.Query) iter.Seq2[bson.Raw, error] {
 		return queue.Find(ctx, name, q)
@@ -162,7 +162,7 @@ func TestRequestsQueue(t *testing.T) {
 		stop()
 	}
 	inner.forget()
-	o.Views, o.Limits.Request = s.Views, proxytest.Patience
+	o.Views, o.Limits.RequestTimeout = s.Views, proxytest.Patience
 	server, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)

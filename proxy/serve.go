@@ -19,7 +19,7 @@ import (
 )
 
 // Serve answers on both listeners until ctx ends, then drains: /readyz returns 503 and answers close their
-// connections at once, the public listener closes after Limits.DrainDelay, and running requests have Limits.Shutdown
+// connections at once, the public listener closes after Limits.Delay, and running requests have Limits.Grace
 // to finish; the operator's listener closes last. Serve closes the listeners and the server; admin may be nil. It
 // returns nil after a normal end, even if a client did not read its answer in time. If one listener fails, both end
 // in the same way, and Serve returns why.
@@ -41,7 +41,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	// From now on balancers see that they should send nothing more.
 	s.draining.Store(true)
 	s.cockpit.Close()
-	if delay := s.options.Limits.DrainDelay; delay > 0 {
+	if delay := s.options.Limits.Delay; delay > 0 {
 		s.log.Info("draining", "for", delay)
 		time.Sleep(delay)
 	}
@@ -156,10 +156,10 @@ func (s *Server) shutDown(v *runningApp) (ended bool, err error) {
 		defer close(answered)
 		v.conns.Wait()
 	}()
-	if within(answered, s.options.Limits.Shutdown) {
+	if within(answered, s.options.Limits.Grace) {
 		return true, err
 	}
-	s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Shutdown, "connections", v.CloseAll())
+	s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Grace, "connections", v.CloseAll())
 	return within(answered, cutOff), err
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/rules"
@@ -131,7 +132,7 @@ func TestRawRequests(t *testing.T) {
 // TestDrain: readiness ends before the listener closes.
 func TestDrain(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Limits.DrainDelay = time.Millisecond
+	o.Limits.Delay = time.Millisecond
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -156,7 +157,7 @@ func TestDrain(t *testing.T) {
 // TestDrainOfSilent: a connection that has sent nothing does not delay the shutdown.
 func TestDrainOfSilent(t *testing.T) {
 	o := proxytest.Options(t)
-	o.Limits.Shutdown = time.Minute
+	o.Limits.Grace = time.Minute
 	var log bytes.Buffer
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	s := proxytest.Open(t, proxytest.Institute(t), o)
@@ -300,9 +301,9 @@ func TestNewRefuses(t *testing.T) {
 			o.CORS.Origins = []string{"https://example.org/page"}
 		},
 		"all origins with credentials": func(o *proxy.Options) {
-			o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true}
+			o.CORS = configs.CORS{Origins: []string{"*"}, Credentials: true}
 		},
-		"an affiliation operator": func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
+		"an affiliation operator": func(o *proxy.Options) { o.Affiliation.Fields = []string{"$where"} },
 	}
 	views := proxytest.Open(t, proxytest.Institute(t), proxytest.Options(t)).Views
 	for name, change := range tests {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 
+	"vitrine/configs"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/fields"
@@ -55,7 +56,7 @@ func (g *generations) of(c *fiber.Ctx) *settings {
 
 // newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on a
 // malformed origin, and on * with credentials.
-func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
+func newCORS(o configs.CORS) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
 		return nil, nil
 	}
@@ -68,7 +69,7 @@ func newCORS(o CORSOptions) (handler fiber.Handler, err error) {
 }
 
 // corsConfig says what scripts may send and read. Browsers remember it for maxAge.
-func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
+func corsConfig(o configs.CORS, maxAge time.Duration) cors.Config {
 	return cors.Config{
 		AllowOrigins: strings.Join(o.Origins, ","),
 		AllowMethods: "GET,HEAD",
@@ -82,7 +83,7 @@ func corsConfig(o CORSOptions, maxAge time.Duration) cors.Config {
 }
 
 // openCORS lets the scripts of all sites read answers that are the same for all callers.
-var openCORS = cors.New(corsConfig(CORSOptions{Origins: []string{"*"}}, time.Hour))
+var openCORS = cors.New(corsConfig(configs.CORS{Origins: []string{"*"}}, time.Hour))
 
 // corsOf returns the middleware of a path, or nil. Lists are for pages of other sites, whatever is configured.
 func (s *settings) corsOf(path string) fiber.Handler {

@@ -14,12 +14,6 @@ import (
 	"vitrine/rules/fault"
 )
 
-// ShadowOptions names the server with whose answers live answers are compared.
-type ShadowOptions struct {
-	URL   string  // if empty, none are
-	Share float64 // of the requests
-}
-
 // shadowConn is a connection of the Shadow. Its requests count neither in metrics and the log nor for limits.
 type shadowConn struct{ net.Conn }
 

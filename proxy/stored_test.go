@@ -93,7 +93,7 @@ func TestBrokenOff(t *testing.T) {
 	proxytest.ViewsAre = view.Store
 	defer func() { proxytest.ViewsAre = view.Memory }()
 	o := proxytest.Options(t)
-	o.Limits.Request = 200 * time.Millisecond
+	o.Limits.RequestTimeout = 200 * time.Millisecond
 	var breaks atomic.Bool
 	many := func() *proxytest.Store {
 		s := proxytest.Many(t, 300)
@@ -105,7 +105,7 @@ func TestBrokenOff(t *testing.T) {
 	if res := s.Get("/api/activities?limit=1000"); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d of an answer for the cache, want 503", res.StatusCode)
 	}
-	o.Limits.KeptBytes, o.Limits.Request = 1, proxytest.Patience
+	o.Limits.KeptBytes, o.Limits.RequestTimeout = 1, proxytest.Patience
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	breaks.Store(false)
 	streaming := proxytest.Open(t, many(), o)

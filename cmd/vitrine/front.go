@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/cache/origin"
@@ -25,11 +24,8 @@ import (
 	"vitrine/proxy/auth"
 	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/purge"
-	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
 	"vitrine/rules/access"
-	"vitrine/rules/cite"
-	"vitrine/rules/filter"
 )
 
 func (s settings) rights() *access.Policy {
@@ -59,13 +55,10 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filter.Options{MaxBytes: int(cfg.Limits.FilterBytes)}, Access: cfg.rights(),
-			Hidden: p.institute.hidden, Records: p.records,
-			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
-			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
-			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
+			Resources: cfg.Resources, Access: cfg.rights(), Hidden: p.institute.hidden, Records: p.records,
+			Zone: p.institute.zone, Labels: cfg.labels,
 		},
-		Lists:   listOptions(cfg.Config, p.institute.cite),
+		Lists:   proxylists.Options{Lists: cfg.Lists, Site: cfg.Site, Cite: p.institute.cite, Rule: cfg.public},
 		Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
@@ -74,9 +67,8 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 				TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
 		Limits: proxy.Limits{
-			KeptBytes: keptBytes, Request: cfg.Limits.RequestTimeout, Rate: cfg.Limits.Rate,
+			Limits: cfg.Limits, Shutdown: cfg.Shutdown, KeptBytes: keptBytes,
 			ClientConnections: 1000, KeyFailures: 30, // of one client: at a time, and in a minute
-			DrainDelay: cfg.Shutdown.Delay, Shutdown: cfg.Shutdown.Grace,
 		},
 		Cache: answers,
 		Purge: purged,
@@ -85,19 +77,13 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			Paths:   cfg.Upstream.Paths, Routes: moved(cfg.Routes), Keys: p.upstreamKeys(cfg),
 			Keep: keepRules(cfg.Upstream.Keep), Keeper: p.keeper,
 		},
-		Fresh: response.Freshness{
-			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
-			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
-		},
-		CORS: proxy.CORSOptions(cfg.HTTP.CORS), Shadow: proxy.ShadowOptions(cfg.Compare.Shadow),
-		Admin: admin.Options{
-			Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin),
-		},
+		Fresh: cfg.HTTP.CacheControl, CORS: cfg.HTTP.CORS, Shadow: cfg.Compare.Shadow,
+		Admin: admin.Options{Admin: cfg.Admin},
 
 		Optional: cfg.Views.Optional, Fields: fieldUses(cfg),
 		Logger: p.log, AccessLog: cfg.Log.Requests,
 	}
-	o.Lists.Rule = cfg.public
+	o.Lists.Hosts = listHosts(cfg.Config)
 	if p.citations != nil { // a nil *Client in the interface would not be nil
 		o.Citations = p.citations
 	}
@@ -119,45 +105,17 @@ func (p *program) upstreamKeys(cfg settings) auth.Upstream {
 	return auth.Upstream{Key: stored(cfg.stored.APIKey), PortfolioKey: stored(cfg.stored.PortfolioKey)}
 }
 
-func listOptions(all configs.Config, rules *cite.Mapping) proxylists.Options {
-	cfg := all.Lists
-	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts,
-		Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
-	if len(o.Hosts) == 0 {
-		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked the address
-		for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {
-			o.Hosts = append(o.Hosts, net.JoinHostPort(host, "*"))
-		}
+// listHosts returns the hosts that absolute URLs in lists may have: without a setting, those of the listener.
+func listHosts(cfg configs.Config) []string {
+	if len(cfg.Lists.Hosts) > 0 {
+		return cfg.Lists.Hosts
 	}
-	o.Site = proxylists.Site{Title: bilingual(all.Site.Title), Logo: all.Site.Logo, URL: all.Site.URL}
-	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
-		l := cfg.Named[slug]
-		o.Named = append(o.Named, proxylists.Definition{
-			Slug: slug, Title: bilingual(l.Title), View: l.View, Filter: l.Filter, Select: l.Select,
-			Group: strings.Split(l.Group, ","), Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets,
-			PageURL: l.PageURL, Links: linksOf(l.Links),
-		})
+	own, _, _ := net.SplitHostPort(cfg.Listen) // package configs has checked the address
+	var all []string
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {
+		all = append(all, net.JoinHostPort(host, "*"))
 	}
-	return o
-}
-
-// bilingual returns a title in which each language has a text if one has.
-func bilingual(title map[string]string) map[string]string {
-	return map[string]string{"en": cmp.Or(title["en"], title["de"]), "de": cmp.Or(title["de"], title["en"])}
-}
-
-func linksOf(l map[string]string) proxylists.Links {
-	return proxylists.Links{Activity: l["activity"], Person: l["person"], Project: l["project"]}
-}
-
-// adminHosts returns the names by which clients may address the operator's listener, beside addresses and localhost,
-// which it always accepts. Another name may belong to a web page whose host name resolves to this machine.
-func adminHosts(cfg configs.Admin) []string {
-	host, _, err := net.SplitHostPort(cfg.Listen)
-	if err != nil || host == "" {
-		return cfg.Hosts
-	}
-	return append([]string{host}, cfg.Hosts...)
+	return all
 }
 
 // keysOf copies the settings of named keys.

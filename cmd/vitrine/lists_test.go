@@ -84,28 +84,14 @@ func TestReloadedLists(t *testing.T) {
 	}
 }
 
-// TestTitles: a list with a title in only one language shows it in both.
-func TestTitles(t *testing.T) {
-	for given, want := range map[[2]string][2]string{
-		{"Papers", "Aufsätze"}: {"Papers", "Aufsätze"}, {"", "Aufsätze"}: {"Aufsätze", "Aufsätze"},
-		{"Papers", ""}: {"Papers", "Papers"}, {}: {},
-	} {
-		l := listOptions(
-			configs.Config{
-				Lists: configs.Lists{Named: map[string]*configs.NamedList{
-					"x": {Title: map[string]string{"en": given[0], "de": given[1]}}}}}, nil).Named[0]
-		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
-			t.Errorf("%v: got %q, want %q", given, got, want)
-		}
-	}
-}
-
 // TestListsDiff: a configuration file is compared with all that decides what lists show, and what the rows cannot
 // decide is named.
 func TestListsDiff(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
-	cfg.Lists.Named = map[string]*configs.NamedList{"papers": {View: "activities", Select: "type=publication"}}
+	papers := configs.NewList()
+	papers.Select = "type=publication"
+	cfg.Lists.Named = map[string]*configs.NamedList{"papers": &papers}
 	r := runConfigured(t, cfg, func(r *running) {
 		poster := append(activity("a2", "Second"), bson.E{Key: "quality", Value: "low"})
 		poster[1].Value = "poster"

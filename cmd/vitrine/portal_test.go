@@ -11,7 +11,6 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
 	"vitrine/proxy/admin"
 	"vitrine/proxy/explain"
 	"vitrine/rules/osiris"

@@ -41,7 +41,7 @@ func Install(to *fiber.App, o Options, of Subject) *cockpit.Cockpit {
 	// Fiber calls handlers in the order of installation, so the guards come first.
 	to.Use(guard(o))
 	cockpitRoutes(to)
-	if token := auth.NewSecret(o.Token); token.Set() {
+	if token := auth.NewSecret(o.Token.Reveal()); token.Set() {
 		to.Use(a.bearer(token))
 	}
 	// the command line may contain the store's password

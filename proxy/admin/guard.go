@@ -38,7 +38,7 @@ func guard(o Options) fiber.Handler {
 		switch {
 		case foreignPage(c):
 			return refuse("Pages of other sites may not use this listener.")
-		case o.Token == "" && !ownHost(string(c.Context().Host()), o.Hosts):
+		case o.Token == "" && !ownHost(string(c.Context().Host()), o.hosts()):
 			return refuse("Use this listener by address, as localhost, or by a name in admin.hosts.")
 		}
 		return c.Next()

@@ -3,12 +3,14 @@ package admin
 import (
 	"context"
 	"io"
+	"net"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/kept"
+	"vitrine/configs"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/compare"
 	"vitrine/proxy/fields"
@@ -20,11 +22,7 @@ import (
 
 // Options configures the operator's app.
 type Options struct {
-	// Token is the bearer token that requests need. If empty, they need none.
-	Token string
-	// Hosts are the listener's names in Host headers, beside addresses and localhost. They matter only without a
-	// Token.
-	Hosts []string
+	configs.Admin
 	// Refresh runs jobs. It is nil if this process runs none.
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
 	// Check examines the store and returns what it finds, for JSON. It is nil if the store cannot be examined.
@@ -39,6 +37,16 @@ type Options struct {
 	Journal *cockpit.Journal
 	// ListsDiff compares the lists with those after a change. It is nil if there are no lists.
 	ListsDiff func(context.Context, ListsChange) ([]lists.Difference, error)
+}
+
+// hosts returns the names by which clients may address the operator's listener without a token, beside addresses and
+// localhost, which it always accepts. Another name may belong to a web page whose host name resolves to this machine.
+func (o Options) hosts() []string {
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil || host == "" {
+		return o.Hosts
+	}
+	return append([]string{host}, o.Hosts...)
 }
 
 // Subject is what the operator's app shows of a server, and does with it.

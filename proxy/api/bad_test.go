@@ -126,7 +126,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("only %d cases", len(tests))
 	}
 	o := proxytest.Options(t)
-	o.Filter.MaxNodes = 1000
+	o.Limits.FilterNodes = 1000
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/cache/citation"
+	"vitrine/configs"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -26,29 +27,24 @@ type Env struct {
 	topics       *filter.Filter // selects the rows of /portfolio/spectrum
 }
 
-// Options configures an Env. The zero value works.
+// Options configures an Env.
 type Options struct {
-	Filter    filter.Options // limits of filters
+	configs.Resources
 	Access    *access.Policy // if nil, callers have no permissions and no record is hidden
 	Hidden    *access.Fields // the fields that are removed from rows (view.Options.Strip); nil if there are none
 	Records   Records        // finds persons that the views do not have; if nil, they are unknown
 	Citations Citations      // if nil, there is no citation index
 
-	Language string         // of labels, unless a request names another; default en
-	Labels   label.Sets     // if nil, codes are shown unchanged
-	Zone     *time.Location // the zone in which days and years begin; default UTC
-
-	StartYear       int      // the first year of /api/html
-	Affiliated      []string // the fields of an author that mark affiliation; default affiliated and aoi
-	FormattedSingle bool     // with formatted, projects returns only the table
-	SpectrumOff     bool     // the list of /portfolio/spectrum is empty
+	Labels label.Sets     // if nil, codes are shown unchanged
+	Zone   *time.Location // the zone in which days and years begin; default UTC
 }
 
 // Shared is what every Env of a server shares. All fields are required.
 type Shared struct {
 	Strangers *auth.Limiter // limits requests for unknown users of the citation index, see Strangers
 	Now       func() time.Time
-	Timeout   time.Duration // limits look-ups for a plan
+	Timeout   time.Duration  // limits look-ups for a plan
+	Filter    filter.Options // limits of filters
 }
 
 // Citations reads an external citation index and caches its answers, as *citation.Client does.

@@ -41,7 +41,7 @@ func TestFormatted(t *testing.T) {
 		t.Errorf("streamed %d bytes, cached %d", len(got), len(want))
 	}
 	o = holdingsOptions(t)
-	o.FormattedSingle = true
+	o.Compat.FormattedSingle = true
 	one := proxytest.Open(t, holdings(t), o)
 
 	table := one.Get("/api/projects?formatted=0&limit=1&offset=2&raw&lang=de")
@@ -66,7 +66,7 @@ func TestFormatted(t *testing.T) {
 // projects do not change.
 func TestFormattedCountsAnew(t *testing.T) {
 	o := holdingsOptions(t)
-	o.FormattedSingle = true
+	o.Compat.FormattedSingle = true
 	s := proxytest.Open(t, holdings(t), o)
 	const target = "/api/proposals?formatted"
 	if rows := s.Get(target).Envelope(t).Rows(t); rows[1]["activities"] != 0.0 {
@@ -243,7 +243,7 @@ func TestOwnOnly(t *testing.T) {
 // TestHoldingsBadInput: the response to a bad request names the wrong parameter.
 func TestHoldingsBadInput(t *testing.T) {
 	o := holdingsOptions(t)
-	o.Filter.MaxNodes = 1000
+	o.Limits.FilterNodes = 1000
 	s := proxytest.Open(t, holdings(t), o)
 	q := url.QueryEscape
 	tests := []struct{ name, target, msg string }{

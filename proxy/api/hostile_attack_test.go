@@ -150,7 +150,7 @@ func (a attacker) request(paths []string) string {
 // descriptors or memory than before.
 func TestRandomAttacker(t *testing.T) {
 	o := matrixOptions(t, []byte("session secret"), false, "10.0.0.0/8")
-	o.Limits.Read, o.Limits.Request = 2*time.Second, 5*time.Second
+	o.Limits.Read, o.Limits.RequestTimeout = 2*time.Second, 5*time.Second
 	o.CORS.Origins, o.CORS.Credentials = []string{"https://www.example.org"}, true
 	l := proxytest.ServeLive(t, proxytest.Open(t, matrixStore(t), o))
 	var paths []string

@@ -24,12 +24,15 @@ func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	return list.rows("html", htmlRow), nil
 }
 
-// publications selects those since a year with an affiliated author.
+// publications selects those since a year with an affiliated author: none if no field marks one.
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: raw.Yes()}}
 	var marked bson.A
 	for _, field := range markers {
 		marked = append(marked, bson.D{{Key: field, Value: yes}})
+	}
+	if len(marked) == 0 {
+		return bson.D{{Key: "$nor", Value: bson.A{bson.D{}}}}
 	}
 	return bson.D{
 		{Key: "type", Value: "publication"},

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/proxy/proxytest"
 
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/lists"
@@ -65,7 +66,9 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 	})
 	o := proxytest.Options(t)
 	o.Access, o.Citations = rights, &citations{}
-	o.Lists = lists.Options{Enabled: true, Cite: proxytest.CiteRules(t), BaseURL: "https://data.example"}
+	o.Lists = lists.Options{
+		Lists: configs.Lists{Enabled: true, BaseURL: "https://data.example"}, Cite: proxytest.CiteRules(t),
+	}
 	o.Auth.Session = auth.SessionOptions{
 		Secret: secret, Cookie: "vitrine_session",
 		UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(proxies)},

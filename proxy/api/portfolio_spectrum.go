@@ -18,7 +18,7 @@ import (
 // the permission get an empty list.
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
-	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
+	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || !e.o.Portfolio.Enabled {
 		list.filter = namedIn("")
 		if !permitted {
 			list.restricted = string(access.PortfolioSpectrum)

@@ -102,7 +102,7 @@ func TestSpectrumWithout(t *testing.T) {
 			store := proxytest.NewStore()
 			store.Publish(rules.ViewSpectrum, tt.rows...)
 			o := departmentOptions(t)
-			o.SpectrumOff = tt.off
+			o.Portfolio.Enabled = !tt.off
 			e := proxytest.Open(t, store, o).Get("/portfolio/spectrum").Envelope(t)
 			switch {
 			case e.Status != tt.want || *e.Count != 0:

@@ -63,7 +63,7 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	return &display.Style{Labels: e.o.Labels, Lang: lang, Zone: e.o.Zone}
 }
 
-// displayTable plans the display table. Unless Options.FormattedSingle is set, the normal answer follows in the same
+// displayTable plans the display table. Unless Compat.FormattedSingle is set, the normal answer follows in the same
 // body. The table has all rows of the list, the normal answer the rows on the page.
 func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) response.Plan {
 	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p), Zone: e.o.Zone}
@@ -90,7 +90,7 @@ func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) r
 			})
 	}
 	plan := list.planOf("formatted "+style.Lang, body)
-	if !e.o.FormattedSingle {
+	if !e.o.Compat.FormattedSingle {
 		first := plan.Build
 		plan.Query += "\x00" + normal.Query
 		plan.Build = func(ctx context.Context, s response.Snapshots) (*response.Body, error) {

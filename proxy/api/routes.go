@@ -25,16 +25,14 @@ import (
 
 // New returns an Env. Errors name the invalid option.
 func New(o Options, shared Shared) (*Env, error) {
-	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
-	if len(o.Affiliated) == 0 {
-		o.Affiliated = []string{"affiliated", "aoi"}
-	}
+	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
-	e := &Env{o: o, shared: shared, query: query.Reader{Limits: o.Filter, Now: shared.Now},
+	e := &Env{o: o, shared: shared, query: query.Reader{Limits: shared.Filter, Now: shared.Now},
 		persons: newPersonLookup(o.Records, shared.Now, shared.Timeout)}
 	var err error
-	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
-		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
+	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliation.Fields), ""); err != nil {
+		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliation.Fields,
+			err)
 	}
 	e.titles.publications = filter.OneOf("type", "publication")
 	// Only the row of the totals has an _id that is not a string.

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
+	"vitrine/configs"
 	"vitrine/rules/ejson"
 	"vitrine/rules/label"
 )
@@ -38,7 +39,7 @@ func TestTranslate(t *testing.T) {
 // TestTranslator: only a language other than the configured one needs a translator, which keeps the
 // shape of the rows.
 func TestTranslator(t *testing.T) {
-	e, err := New(Options{Labels: labels(), Language: "de"},
+	e, err := New(Options{Labels: labels(), Resources: configs.Resources{Language: "de"}},
 		Shared{Now: func() time.Time { return time.Unix(1700000000, 0) }})
 	if err != nil {
 		t.Fatal(err)

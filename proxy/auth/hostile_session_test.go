@@ -16,7 +16,7 @@ import (
 	"vitrine/proxy/admin"
 	"vitrine/proxy/proxytest"
 
-	"vitrine/proxy"
+	"vitrine/configs"
 	"vitrine/proxy/auth"
 )
 
@@ -216,24 +216,24 @@ func TestUserHeaderTwice(t *testing.T) {
 func TestCookiesOfAllowedSites(t *testing.T) {
 	secret := []byte("session secret")
 	for name, tt := range map[string]struct {
-		cors   proxy.CORSOptions
+		cors   configs.CORS
 		origin string
 		known  bool
 	}{
-		"allowed": {proxy.CORSOptions{Origins: []string{"https://portal.example",
+		"allowed": {configs.CORS{Origins: []string{"https://portal.example",
 			"https://*.inst.example"}, Credentials: true}, "https://portal.example", true},
-		"a subdomain": {proxy.CORSOptions{Origins: []string{"https://portal.example",
+		"a subdomain": {configs.CORS{Origins: []string{"https://portal.example",
 			"https://*.inst.example"}, Credentials: true}, "https://a.inst.example", true},
-		"another site": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true},
+		"another site": {configs.CORS{Origins: []string{"https://portal.example"}, Credentials: true},
 			"https://evil.example", false},
-		"nowhere": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true},
+		"nowhere": {configs.CORS{Origins: []string{"https://portal.example"}, Credentials: true},
 			"null", false},
-		"no origin": {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "",
+		"no origin": {configs.CORS{Origins: []string{"https://portal.example"}, Credentials: true}, "",
 			false},
-		"without credentials": {proxy.CORSOptions{Origins: []string{"https://portal.example"}},
+		"without credentials": {configs.CORS{Origins: []string{"https://portal.example"}},
 			"https://portal.example", false},
-		"all":  {proxy.CORSOptions{Origins: []string{"*"}}, "https://portal.example", false},
-		"none": {proxy.CORSOptions{}, "https://portal.example", false},
+		"all":  {configs.CORS{Origins: []string{"*"}}, "https://portal.example", false},
+		"none": {configs.CORS{}, "https://portal.example", false},
 	} {
 		o := proxytest.Options(t)
 		o.CORS = tt.cors

@@ -16,7 +16,7 @@ import (
 
 	"vitrine/proxy/proxytest"
 
-	"vitrine/proxy"
+	"vitrine/configs"
 	"vitrine/proxy/auth"
 )
 
@@ -77,7 +77,7 @@ func FuzzConnection(f *testing.F) {
 	o.Logger, o.AccessLog = slog.New(slog.NewJSONHandler(&log, nil)), true
 	o.Auth = auth.Options{APIKey: "KEY",
 		Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
-	o.CORS = proxy.CORSOptions{Origins: []string{"http://x"}}
+	o.CORS = configs.CORS{Origins: []string{"http://x"}}
 	o.Limits.Rate, o.Limits.KeyFailures = 1<<30, 1<<30
 	// a socket file, because the system would run out of ports
 	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s"))

@@ -99,7 +99,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 		a.title = texts.In(lang).T(a.def.View)
 		return nil
 	case a.about.name == "":
-		a.title = cmp.Or(a.def.Title[lang], a.def.Title["en"], a.path)
+		a.title = cmp.Or(either(a.def.Title, lang), a.path)
 		return nil
 	}
 	var row bson.Raw

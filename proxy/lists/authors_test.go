@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules/markup"
 	"vitrine/rules/render/names"
@@ -31,8 +31,9 @@ func hasNames(citation string) bool { return strings.Contains(citation, "&nbsp;"
 // so do others that ask for persons. Feeds and exports stay plain.
 func TestOwnName(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = append(o.Lists.Named,
-		lists.Definition{Slug: "papers", View: "activities", Group: []string{"year", "type"}, Style: "print"})
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{
+		"papers": {View: "activities", Group: "year,type", Style: "print"},
+	})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	for _, query := range []string{
 		"person/nkerzenr?type=publication", "person/nkerzenr?type=publication&style=print&lang=de",

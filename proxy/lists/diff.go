@@ -76,9 +76,9 @@ func (l *Lists) Diff(
 				if one.def.View != view {
 					continue
 				}
-				at := slices.IndexFunc(lists, func(d Difference) bool { return d.List == one.def.Slug })
+				at := slices.IndexFunc(lists, func(d Difference) bool { return d.List == one.def.slug })
 				if at < 0 {
-					at, lists = len(lists), append(lists, Difference{List: one.def.Slug, NotJudged: unjudged})
+					at, lists = len(lists), append(lists, Difference{List: one.def.slug, NotJudged: unjudged})
 				}
 				rows, err := side.fixed(ctx, snap, one.rows)
 				if err != nil {

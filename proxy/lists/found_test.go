@@ -12,7 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 	"vitrine/rules/raw"
@@ -35,7 +35,7 @@ func headOf(page string) map[string]string {
 // canonical addresses in each language.
 func TestPagesAreFound(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Site = lists.Site{Title: map[string]string{"en": "Institute of Nights", "de": "Nachtinstitut"},
+	o.Lists.Site = configs.Site{Title: map[string]string{"en": "Institute of Nights", "de": "Nachtinstitut"},
 		Logo: "https://night.example/logo.svg"}
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	item := "/items/" + getList(s, "/lists/activities.json?limit=1").Items[0].ID
@@ -145,8 +145,9 @@ func TestSitemapDays(t *testing.T) {
 		bson.E{Key: "created", Value: late})
 	o := proxytest.ListOptions(t)
 	o.Zone = berlin
-	o.Lists.Named = []lists.Definition{{Slug: "moths", View: rules.ViewActivities, Filter: `{"units": "MOTH"}`},
-		{Slug: "old", View: rules.ViewActivities, Filter: `{"title": {"$ne": "Xyzzy"}}`}}
+	o.Lists.Named = proxytest.Named(
+		map[string]configs.NamedList{"moths": {View: rules.ViewActivities, Filter: `{"units": "MOTH"}`},
+			"old": {View: rules.ViewActivities, Filter: `{"title": {"$ne": "Xyzzy"}}`}})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection != rules.ViewActivities {
 			return docs

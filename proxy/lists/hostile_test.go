@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
 	"vitrine/rules/ejson"
 )
 
@@ -149,7 +149,8 @@ func TestFeedsAreXML(t *testing.T) {
 func TestLinkedDataIsNoScript(t *testing.T) {
 	const title = `</script><script>alert(1)</script><!-- <script> & "`
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = []lists.Definition{{Slug: "hostile", Title: map[string]string{"en": title}, View: "activities"}}
+	o.Lists.Named = proxytest.Named(
+		map[string]configs.NamedList{"hostile": {Title: map[string]string{"en": title}, View: "activities"}})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, withActivities(t, article("hostile", title))), o,
 		proxytest.ListViews(t), 0)
 	for target, name := range map[string]string{"/lists/hostile.jsonld": title,

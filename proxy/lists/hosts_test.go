@@ -11,8 +11,8 @@ import (
 
 	"vitrine/proxy/proxytest"
 
+	"vitrine/configs"
 	"vitrine/proxy"
-	"vitrine/proxy/lists"
 )
 
 // baseless are options without lists.base_url that allow one host and those of a loopback.
@@ -165,7 +165,7 @@ func TestListBase(t *testing.T) {
 // TestSite: pages name the institute in their language and may load its logo, error pages included.
 func TestSite(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Site = lists.Site{Title: map[string]string{"en": "Institute", "de": "Institut"},
+	o.Lists.Site = configs.Site{Title: map[string]string{"en": "Institute", "de": "Institut"},
 		Logo: "https://www.institute.example/l.svg", URL: "https://www.institute.example/"}
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	for target, want := range map[string]string{"/?lang=de": "Institut<", "/lists?lang=en": "Institute<",

@@ -115,7 +115,7 @@ func (l *Lists) sections(
 			title = "everything"
 		}
 		add(title, "", fold.Key(a.title), page.ListEntry{Title: a.title, Href: base + a.path, Count: a.count})
-		if one.def.Slug == rules.ViewActivities {
+		if one.def.slug == rules.ViewActivities {
 			activities = a
 		}
 	}

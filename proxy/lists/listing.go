@@ -26,7 +26,7 @@ import (
 // listing is a list or an item, with the parameters of a request except in Lists. It is immutable.
 type listing struct {
 	lists  *Lists
-	def    Definition
+	def    definition
 	path   string             // escaped, such as /lists/unit/BIO
 	to     target             // what the path of the request leads to
 	about  subject            // zero if the list is not about a subject
@@ -63,19 +63,20 @@ func (s subject) isAt(parts []string) bool {
 func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
 // newListing returns a list of all rows of a view, at /lists/{slug}.
-func (l *Lists) newListing(d Definition) listing {
+func (l *Lists) newListing(d definition) listing {
+	facets := d.Facets
+	if len(facets) == 0 {
+		facets = []string{params.None}
+	}
+	to := func(kind string) string { return cmp.Or(d.Links[kind], l.o.Links[kind]) }
 	return listing{
-		lists: l, def: d, path: "/lists/" + d.Slug,
-		rows: selection.Question{Labels: l.shared.Labels, Public: l.public, View: d.View},
-		links: Links{
-			Activity: cmp.Or(d.Links.Activity, l.o.Links.Activity), Person: cmp.Or(d.Links.Person, l.o.Links.Person),
-			Project: cmp.Or(d.Links.Project, l.o.Links.Project),
-		},
-		usual: params.Query{}.With(params.Facets, d.Facets...).With(params.Group, d.Group...).Over(params.Query{
-			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {params.None},
-			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
-			params.Lang: {l.shared.Language}, params.Style: {cmp.Or(d.Style, "web")},
-		}),
+		lists: l, def: d, path: "/lists/" + d.slug,
+		rows:  selection.Question{Labels: l.shared.Labels, Public: l.public, View: d.View},
+		links: Links{Activity: to("activity"), Person: to("person"), Project: to("project")},
+		usual: params.Query{
+			params.Sort: {d.Sort}, params.Limit: {strconv.Itoa(d.PageSize)}, params.Style: {d.Style},
+			params.Lang: {l.shared.Language},
+		}.With(params.Facets, facets...).With(params.Group, strings.Split(d.Group, ",")...),
 	}
 }
 
@@ -241,11 +242,11 @@ func (l *Lists) findListing(ctx context.Context, planning *response.Planning, pa
 	case len(parts) == 2:
 		var names []string
 		for _, one := range l.lists {
-			if one.def.Slug == parts[1] {
+			if one.def.slug == parts[1] {
 				return one, nil
 			}
 			for _, f := range formats {
-				names = append(names, one.def.Slug+f.suffix)
+				names = append(names, one.def.slug+f.suffix)
 			}
 		}
 		return listing{}, notFound("There is no list of this name. /lists has all" +
@@ -253,8 +254,8 @@ func (l *Lists) findListing(ctx context.Context, planning *response.Planning, pa
 	}
 	for _, s := range subjects {
 		if s.isAt(parts) {
-			about := l.newListing(Definition{View: rules.ViewActivities,
-				Facets: []string{params.Year, params.Type, s.facet}})
+			about := l.newListing(
+				l.builtIn("", rules.ViewActivities, params.Year, params.Type, s.facet))
 			id := parts[2]
 			if s.name == params.Person {
 				id = cmp.Or(identifier.FindORCID(id), id)
@@ -283,7 +284,7 @@ func (l *Lists) item(ctx context.Context, planning *response.Planning, id string
 			return listing{}, err
 		}
 		if row, err := snap.First(ctx, where); row != nil || err != nil {
-			one := l.newListing(Definition{View: view})
+			one := l.newListing(l.builtIn("", view))
 			one.path, one.rows.Kind, one.rows.ID = "/items/"+segment(id), params.IDs, id
 			return one, err
 		}

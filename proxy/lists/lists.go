@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,27 +38,13 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Options configures the lists.
+// Options configures the lists. Hosts with ":*" for their port match any port or none.
 type Options struct {
-	Enabled bool // if false, there are no lists
-	// BaseURL is the beginning of URLs. If empty, URLs are relative, and formats that need absolute ones use the
-	// request's host if it is one of Hosts; an entry with ":*" for its port matches any port or none.
-	BaseURL string
-	Hosts   []string
-	// Ignored has the names of parameters that trackers add to links; "*" at the end matches any rest.
-	Ignored []string
-	Site    Site
-	Links   Links // templates for the links of items; Links.Base is ignored
-	Named   []Definition
-	Cite    *cite.Mapping // how to read rows as bibliographic items; required
+	configs.Lists
+	Site configs.Site
+	Cite *cite.Mapping // how to read rows as bibliographic items; required
 	// Rule is the rule by which the views' rows were marked, for Lists.Rule.
 	Rule mark.Rule
-}
-
-// Site is the institute, as pages name it. Empty fields are left out.
-type Site struct {
-	Title     map[string]string // by language
-	Logo, URL string            // web addresses of an image and of the institute's site
 }
 
 // Shared is what lists share with the API. The zero value works. It has no views and no clock: plans get both by
@@ -65,48 +52,45 @@ type Site struct {
 type Shared struct {
 	Filter   filter.Options // limits of the filters of Named
 	Access   *access.Policy // lists leave out types that callers without a session may not see
-	Language string         // of answers if the request has none; default en
+	Language string         // of answers if the request has none; required
 	Labels   label.Sets     // if nil, codes are shown unchanged
 	Zone     *time.Location // in which days and years begin; default UTC
 }
 
-// Definition is a list in the configuration.
-type Definition struct {
-	Slug     string            // the list's name in the URL: /lists/{slug}
-	Title    map[string]string // by language; English replaces a missing language
-	View     string            // activities, projects, persons or events
-	Filter   string            // Extended JSON; if empty, all rows
-	Select   string            // params.Selectors as a query string; if empty, all rows
-	Group    []string          // none, or one or two of params.Groups; default none
-	Style    string            // web or print; default web
-	Sort     string            // year, title, type or author, with - in front for descending order; default -year
-	PageSize int               // items on a page; default 25
-	Facets   []string          // of params.Filters
-	// PageURL is the address of the page that shows the list, with {page} in place of the page's number. If empty, it
-	// is the list's own.
-	PageURL string
-	Links   Links // each field overrides that of Options.Links unless it is empty
+// definition is a list of the configuration or of the program.
+type definition struct {
+	slug string // the list's name in the URL: /lists/{slug}
+	configs.NamedList
+}
+
+// builtIn returns a list of the program, which has no title. It has the default facets if none are given.
+func (l *Lists) builtIn(slug, view string, facets ...string) definition {
+	d := definition{slug, l.defaults}
+	if d.View = view; len(facets) > 0 {
+		d.Facets = facets
+	}
+	return d
+}
+
+// either returns the text of a language or, if there is none, of another.
+func either(texts map[string]string, lang string) string {
+	return cmp.Or(texts[lang], texts["en"], texts["de"])
 }
 
 // views are the views that have lists. Each but the last has a list of all its rows.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-var whole = []Definition{
-	{Slug: rules.ViewActivities, View: rules.ViewActivities, Facets: []string{params.Year, params.Type, params.Unit}},
-	{Slug: rules.ViewProjects, View: rules.ViewProjects, Facets: []string{params.Year, params.Type, params.Unit}},
-	{Slug: rules.ViewEvents, View: rules.ViewEvents},
-}
-
 // Lists plans answers for one generation of settings. It is safe for concurrent use.
 type Lists struct {
-	o      Options
-	shared Shared                    // with defaults filled in
-	public *filter.Filter            // selects the rows that lists show
-	lists  []listing                 // the configured lists, then the lists of whole views
-	policy string                    // the Content-Security-Policy of pages
-	alike  map[string]*filter.Filter // see alikeOf
-	values *selection.Values
-	said   selection.Tables[said]
+	o        Options
+	shared   Shared                    // with defaults filled in
+	public   *filter.Filter            // selects the rows that lists show
+	lists    []listing                 // the configured lists, then the lists of whole views
+	defaults configs.NamedList         // of the program's own lists
+	policy   string                    // the Content-Security-Policy of pages
+	alike    map[string]*filter.Filter // see alikeOf
+	values   *selection.Values
+	said     selection.Tables[said]
 	// endings has ids that end like formats, by kinds of subjects; see endsAlike.
 	endings selection.Tables[map[string]bool]
 	guide   func() []byte
@@ -117,11 +101,12 @@ type Lists struct {
 // New returns Lists. Errors name the invalid option.
 func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
-		return &Lists{o: Options{Site: o.Site, BaseURL: o.BaseURL}}, nil
+		return &Lists{o: Options{Site: o.Site, Lists: configs.Lists{BaseURL: o.BaseURL}}}, nil
 	}
-	shared.Language, shared.Zone = cmp.Or(shared.Language, "en"), cmp.Or(shared.Zone, time.UTC)
+	shared.Zone = cmp.Or(shared.Zone, time.UTC)
 	shared.Filter.Foreign = false
-	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo)}
+	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo), defaults: configs.NewList()}
+	l.defaults.Title = nil
 	l.guide = sync.OnceValue(func() []byte {
 		head := l.head("", "en")
 		head.Self = o.BaseURL + "/docs/embedding"
@@ -141,13 +126,20 @@ func New(o Options, shared Shared) (*Lists, error) {
 	l.values = selection.NewValues(shared.Labels, l.public)
 	limits := shared.Filter
 	limits.Param, limits.HexIDs = "filter", true
-	for _, d := range slices.Concat(o.Named, whole) { // configs checks everything except the filter
+	all := []definition{}
+	for _, slug := range slices.Sorted(maps.Keys(o.Named)) {
+		all = append(all, definition{slug, *o.Named[slug]})
+	}
+	all = append(all, l.builtIn(rules.ViewActivities, rules.ViewActivities, params.Year, params.Type, params.Unit),
+		l.builtIn(rules.ViewProjects, rules.ViewProjects, params.Year, params.Type, params.Unit),
+		l.builtIn(rules.ViewEvents, rules.ViewEvents))
+	for _, d := range all {
 		one := l.newListing(d)
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
-			return nil, configs.Wrong("lists.named."+d.Slug+".filter", "%v", err)
+			return nil, configs.Wrong("lists.named."+d.slug+".filter", "%v", err)
 		}
 		if one.rows.Fixed, err = selectorsOf(d.Select); err != nil {
-			return nil, configs.Wrong("lists.named."+d.Slug+".select", "%v", err)
+			return nil, configs.Wrong("lists.named."+d.slug+".select", "%v", err)
 		}
 		one.usual = one.usual.With(params.IDs, one.rows.Fixed[params.IDs]...)
 		l.lists = append(l.lists, one)
@@ -203,7 +195,7 @@ func (l *Lists) Languages() []string {
 }
 
 // Institute returns the name of the institute in English, or else "".
-func (l *Lists) Institute() string { return l.o.Site.Title["en"] }
+func (l *Lists) Institute() string { return either(l.o.Site.Title, "en") }
 
 // Root returns the path of Options.BaseURL, below which clients see the server, also if there are no lists; or "".
 func (l *Lists) Root() string {
@@ -228,7 +220,7 @@ func (l *Lists) Failure(lang string, status int, msg string) []byte {
 func (l *Lists) head(title, lang string) page.Head {
 	s := l.o.Site
 	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL,
-		Site: page.Site{Title: s.Title[lang], Logo: s.Logo, URL: s.URL}}
+		Site: page.Site{Title: either(s.Title, lang), Logo: s.Logo, URL: s.URL}}
 }
 
 // translate adds to a head the links to its page in each language, for readers and, at a canonical address, for
@@ -246,9 +238,10 @@ func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) 
 		page.Link{Href: address(canonical, entries.With(params.Lang)), Type: "x-default"})
 }
 
-// Ignores reports whether lists ignore a parameter in every format: it is one of Options.Ignored, and not of lists.
+// Ignores reports whether lists ignore a parameter in every format: it is one of Options.IgnoredParameters, and not
+// of lists.
 func (l *Lists) Ignores(name string) bool {
-	return !params.Known(name) && slices.ContainsFunc(l.o.Ignored, func(own string) bool {
+	return !params.Known(name) && slices.ContainsFunc(l.o.IgnoredParameters, func(own string) bool {
 		prefix, open := strings.CutSuffix(own, "*")
 		return own == name || open && strings.HasPrefix(name, prefix)
 	})

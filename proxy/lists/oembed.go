@@ -54,7 +54,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 			markup.Escape(a.url("", a.asked.Merge().With(params.Embed, "1"))), markup.Escape(a.title), width, height)
 		text, err := json.Marshal(map[string]any{
 			"version": "1.0", "type": "rich", "title": a.title, "html": frame, "width": width, "height": height,
-			"provider_name": cmp.Or(a.lists.o.Site.Title[a.query.Text(params.Lang)], "Vitrine"),
+			"provider_name": cmp.Or(either(a.lists.o.Site.Title, a.query.Text(params.Lang)), "Vitrine"),
 			"provider_url":  r.Base + "/",
 		})
 		return response.Bytes(text), err

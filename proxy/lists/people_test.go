@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 )
@@ -44,7 +44,7 @@ func listsOfPeople(t *testing.T) {
 		return proxytest.Parse(t, records[collection]...)
 	})
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = []lists.Definition{{Slug: "people", View: rules.ViewPersons}}
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{"people": {View: rules.ViewPersons}})
 	s := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
 	up := []string{"Dr. Zoe Ärzt", "Moth", "Bob Moth", "only", "Ann Zebra"}
 	down := slices.Clone(up)

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/configs"
 	"vitrine/proxy/lists"
 	"vitrine/proxy/proxytest"
 )
@@ -219,8 +220,9 @@ func TestYearRolls(t *testing.T) {
 	o := proxytest.ListOptions(t)
 	o.Zone, o.Now = berlin, now.Now
 	o.Fresh.MaxAge = time.Minute
-	o.Lists.Named = []lists.Definition{{Slug: "recent", View: "activities", Title: map[string]string{"en": "Recent"},
-		Select: "year=last1"}}
+	o.Lists.Named = proxytest.Named(
+		map[string]configs.NamedList{"recent": {View: "activities", Title: map[string]string{"en": "Recent"},
+			Select: "year=last1"}})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	years := map[int]int{}
 	for _, year := range []int{2025, 2026} {
@@ -263,10 +265,10 @@ func TestYearRolls(t *testing.T) {
 // ids.
 func TestNamedSelection(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = []lists.Definition{
-		{Slug: "mine", View: "activities", Select: "ids=thesis-2,hide-1,thesis-1,review-1&not.type=assessment"},
-		{Slug: "deep", View: "activities", Select: "unit=HINS&deep=1&oa=1"},
-	}
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{
+		"mine": {View: "activities", Select: "ids=thesis-2,hide-1,thesis-1,review-1&not.type=assessment"},
+		"deep": {View: "activities", Select: "unit=HINS&deep=1&oa=1"},
+	})
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, withOthers(t)), o, proxytest.ListViews(t), 0)
 	mine := getList(s, "/lists/mine.json")
 	if !slices.Equal(idsOf(mine), []string{"thesis-2", "thesis-1"}) ||
@@ -296,8 +298,8 @@ func TestNamedSelection(t *testing.T) {
 		"q=moths":   "lists.named.bad.select: takes ", "limit=5": "lists.named.bad.select: takes ",
 		"type=a;b": "lists.named.bad.select: ",
 	} {
-		wrong := lists.Options{Enabled: true, Cite: o.Lists.Cite,
-			Named: []lists.Definition{{Slug: "bad", View: "activities", Select: selection}}}
+		wrong := o.Lists
+		wrong.Named = proxytest.Named(map[string]configs.NamedList{"bad": {View: "activities", Select: selection}})
 		if _, err := lists.New(wrong, lists.Shared{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", selection, err, want)
 		}

@@ -22,7 +22,7 @@ const tracked = "utm_source=letter&utm_medium=email&utm_campaign=a%20b%26c&utm%5
 // answer for them.
 func TestTrackingParameters(t *testing.T) {
 	o := proxytest.ListOptions(t)
-	o.Lists.Ignored = trackers
+	o.Lists.IgnoredParameters = trackers
 	s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 	item := "/items/" + getList(s, "/lists/activities.json?limit=1").Items[0].ID
 	embedded := func(query string) string {
@@ -69,7 +69,7 @@ func TestTrackingParameters(t *testing.T) {
 func TestOtherParametersAreStrict(t *testing.T) {
 	for name, ignored := range map[string][]string{"default": trackers, "own": {"campaign", "t*"}, "none": nil} {
 		o := proxytest.ListOptions(t)
-		o.Lists.Ignored = ignored
+		o.Lists.IgnoredParameters = ignored
 		s := proxytest.OpenViews(t, proxytest.ListStore(t, nil), o, proxytest.ListViews(t), 0)
 		for query, want := range map[string]map[string]int{
 			"utm=1":             {"page": 200},

@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 )
@@ -56,7 +56,7 @@ func openBroken(t *testing.T, broken string) *proxytest.Site {
 		return docs
 	})
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = []lists.Definition{{Slug: "people", View: rules.ViewPersons}}
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{"people": {View: rules.ViewPersons}})
 	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules/label"
@@ -59,11 +59,11 @@ func openLabelled(t *testing.T) *proxytest.Site {
 	})
 	o := proxytest.ListOptions(t)
 	o.Labels = typeLabels
-	o.Lists.Named = []lists.Definition{
-		{Slug: "talks", View: "activities", Select: "type=Vorträge&unit=Licht%5C%2C+Ton,owl&not.person=nix"},
-		{Slug: "works", View: "activities", Select: "subtype=work", Facets: []string{params.Subtype}},
-		{Slug: "none", View: "activities", Select: "unit=NOPE"},
-	}
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{
+		"talks": {View: "activities", Select: "type=Vorträge&unit=Licht%5C%2C+Ton,owl&not.person=nix"},
+		"works": {View: "activities", Select: "subtype=work", Facets: []string{params.Subtype}},
+		"none":  {View: "activities", Select: "unit=NOPE"},
+	})
 	return proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 0)
 }
 

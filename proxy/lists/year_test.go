@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/lists"
+	"vitrine/configs"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 )
@@ -25,7 +25,8 @@ func TestNewYearWhileAnswering(t *testing.T) {
 	old := next.Add(-time.Second)
 	var left atomic.Int32 // how often the clock shows the old year
 	o := proxytest.ListOptions(t)
-	o.Lists.Named = []lists.Definition{{Slug: "recent", View: rules.ViewActivities, Select: "year=last3"}}
+	o.Lists.Named = proxytest.Named(
+		map[string]configs.NamedList{"recent": {View: rules.ViewActivities, Select: "year=last3"}})
 	o.Now = func() time.Time {
 		if left.Add(-1) >= 0 {
 			return old

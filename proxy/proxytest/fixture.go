@@ -27,13 +27,13 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	viewindex "vitrine/cache/view/index"
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
-	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 )
 
@@ -226,12 +226,18 @@ type Site struct {
 func Options(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
-	return proxy.Options{
-		Options: api.Options{Filter: filter.Options{MaxNodes: 1000}, Access: rights, StartYear: 2000},
-		Limits:  proxy.Limits{Request: Patience, Read: Patience, Write: Patience, Shutdown: Patience},
-		Cache:   result.Options{Budget: 8 << 20, Timeout: Patience},
-		Now:     func() time.Time { return Published },
+	o := proxy.Options{
+		Options: api.Options{Access: rights},
+		Limits: proxy.Limits{
+			Limits: configs.Limits{RequestTimeout: Patience}, Shutdown: configs.Shutdown{Grace: Patience},
+			FilterNodes: 1000, Read: Patience, Write: Patience,
+		},
+		Cache: result.Options{Budget: 8 << 20, Timeout: Patience},
+		Now:   func() time.Time { return Published },
 	}
+	o.Language, o.StartYear, o.Portfolio.Enabled = "en", 2000, true
+	o.Affiliation.Fields = []string{"affiliated", "aoi"}
+	return o
 }
 
 // Open loads a store's views and serves them with the given options.

@@ -1,6 +1,7 @@
 package proxytest
 
 import (
+	"cmp"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -120,8 +121,25 @@ func ListOptions(t testing.TB, hidden ...string) proxy.Options {
 	t.Helper()
 	o := Options(t)
 	o.Hidden = hiding(t, hidden)
-	o.Lists = lists.Options{Enabled: true, Cite: CiteRules(t, hidden...), BaseURL: "https://data.example"}
+	o.Lists = lists.Options{
+		Lists: configs.Lists{Enabled: true, BaseURL: "https://data.example"}, Cite: CiteRules(t, hidden...),
+	}
 	return o
+}
+
+// Named returns lists that a test configures, with the defaults of what the test leaves out.
+func Named(all map[string]configs.NamedList) map[string]*configs.NamedList {
+	named, usual := map[string]*configs.NamedList{}, configs.NewList()
+	for slug, l := range all {
+		l.View, l.Group, l.Style = cmp.Or(l.View, usual.View), cmp.Or(l.Group, usual.Group), cmp.Or(l.Style,
+			usual.Style)
+		l.Sort, l.PageSize = cmp.Or(l.Sort, usual.Sort), cmp.Or(l.PageSize, usual.PageSize)
+		if l.Facets == nil {
+			l.Facets = usual.Facets
+		}
+		named[slug] = &l
+	}
+	return named
 }
 
 // ListViews returns the views with everything that lists need. Callers do not see the fields in hidden.

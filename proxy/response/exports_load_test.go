@@ -266,7 +266,7 @@ func TestAloneOnAllProcessors(t *testing.T) {
 func TestCostlyFilters(t *testing.T) {
 	const tries = 20
 	o := proxytest.Options(t)
-	o.Limits.Request, o.Cache.Timeout = 500*time.Millisecond, 500*time.Millisecond
+	o.Limits.RequestTimeout, o.Cache.Timeout = 500*time.Millisecond, 500*time.Millisecond
 	s := proxytest.Open(t, proxytest.Many(t, 20_000), o)
 	var all []string
 	for i := range 90 {

@@ -12,18 +12,10 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/cache/result"
+	"vitrine/configs"
 	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
-
-// Freshness says how long other caches may use an answer. Durations are truncated to seconds.
-type Freshness struct {
-	MaxAge time.Duration // how long a cache may use an answer without revalidation
-	// StaleWhileRevalidate and StaleIfError are how much longer it may use a stale answer.
-	StaleWhileRevalidate, StaleIfError time.Duration
-	// KeyedPublic lets shared caches keep answers that need a key, if they distinguish callers by Vary; not all do.
-	KeyedPublic bool
-}
 
 // headers are header values that do not depend on the request.
 type headers struct {
@@ -33,7 +25,7 @@ type headers struct {
 	longest         time.Duration // how long a cache may use an answer, even a stale one
 }
 
-func newHeaders(vary []string, f Freshness) headers {
+func newHeaders(vary []string, f configs.CacheControl) headers {
 	lives := "max-age=" + seconds(f.MaxAge)
 	shared := "public, " + lives
 	if d := f.StaleWhileRevalidate; d > 0 {

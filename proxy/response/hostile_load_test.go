@@ -162,8 +162,8 @@ func TestExpressionsBesideHits(t *testing.T) {
 		rows, long = 100_000, min(long, 20*time.Second)
 	}
 	o := proxytest.Options(t)
-	o.Limits.Request = 3 * time.Second
-	o.Cache.Timeout = o.Limits.Request
+	o.Limits.RequestTimeout = 3 * time.Second
+	o.Cache.Timeout = o.Limits.RequestTimeout
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, rows), o))
 	const hot = "/api/activities?limit=5"
 	for l.Get(hot).Header.Get("Cache-Status") != "vitrine; hit" { // the server caches it a moment after the answer

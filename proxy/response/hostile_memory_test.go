@@ -169,13 +169,13 @@ func TestUnwoundRowsStream(t *testing.T) {
 	}
 }
 
-// TestSlowStreams: a streamed answer, compressed or not, may take longer than Limits.Request.
+// TestSlowStreams: a streamed answer, compressed or not, may take longer than Limits.RequestTimeout.
 func TestSlowStreams(t *testing.T) {
 	t.Parallel()
 	store := collaborations(t, 2, 3000, 5, 4)
 	proxytest.WithPatience(t, func(limit time.Duration) error {
 		o := proxytest.Options(t)
-		o.Limits.KeptBytes, o.Limits.Request = 1<<20, limit
+		o.Limits.KeptBytes, o.Limits.RequestTimeout = 1<<20, limit
 		l := proxytest.ServeOn(t, proxytest.Open(t, store, o), proxytest.Narrow{Listener: proxytest.Listen(t)})
 		var answers []*http.Response
 		for _, coding := range []string{"identity", "br", "zstd", "gzip"} {

@@ -18,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/rules"
 )
@@ -250,7 +251,7 @@ func TestCacheHeaders(t *testing.T) {
 		{"open to all", func(*proxy.Options) {}, nil, "public, " + shared, "Accept-Encoding"},
 		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"},
 			"private, max-age=60", "Accept-Encoding, X-API-Key"},
-		{"behind a key, for shared caches", func(o *proxy.Options) { o.Auth.APIKey, o.Fresh.KeyedPublic = "k", true },
+		{"behind a key, for shared caches", func(o *proxy.Options) { o.Auth.APIKey, o.Fresh.Keyed = "k", "public" },
 			[]string{"X-API-Key", "k"},
 			"public, " + shared, "Accept-Encoding, X-API-Key"},
 		{"with sessions, without one", func(o *proxy.Options) {
@@ -364,7 +365,7 @@ func TestPopularAnswersArePrepared(t *testing.T) {
 
 func TestCORS(t *testing.T) {
 	o := proxytest.Options(t)
-	o.CORS = proxy.CORSOptions{Origins: []string{"https://www.example.org", "https://*.example.net"}}
+	o.CORS = configs.CORS{Origins: []string{"https://www.example.org", "https://*.example.net"}}
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	for origin, want := range map[string]string{
 		"https://www.example.org":  "https://www.example.org",

@@ -152,7 +152,7 @@ func (s *keptSending) send(a *result.Answer, found kept.Found, wasKept bool) err
 // setCaching sets Vary and Cache-Control. No cache may use an answer for longer than this server does by the time of
 // the rule, nor one that is sent though it is stale.
 func (s *keptSending) setCaching(e *kept.Entry, stale bool) {
-	private := s.who.Personal || s.who.Keyed && !s.KeyedPublic
+	private := s.who.Personal || s.who.Keyed && !s.KeyedPublic()
 	now := s.Now()
 	s.Responder.setCaching(s.c, now, s.who.Open, private, Period{})
 	limit := max(e.FreshTill().Sub(now), 0)

@@ -15,9 +15,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
-	"vitrine/proxy/lists"
 	"vitrine/proxy/proxytest"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -126,10 +126,10 @@ func popularOptions(t *testing.T, secret []byte) proxy.Options {
 	o := proxytest.ListOptions(t)
 	o.Auth.Session = auth.SessionOptions{Secret: secret}
 	o.Access = access.New(access.Options{Anonymous: access.Permissions()})
-	o.Lists.Named = []lists.Definition{
-		{Slug: "recent", View: rules.ViewActivities, Select: "year=last3"},
-		{Slug: "people", View: rules.ViewPersons},
-	}
+	o.Lists.Named = proxytest.Named(map[string]configs.NamedList{
+		"recent": {View: rules.ViewActivities, Select: "year=last3"},
+		"people": {View: rules.ViewPersons},
+	})
 	return o
 }
 

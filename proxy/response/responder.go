@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/proxy/listener"
 	"vitrine/rules"
 	"vitrine/rules/pcre"
@@ -30,7 +31,7 @@ type Views interface {
 
 // Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are required.
 type Options struct {
-	Freshness
+	configs.CacheControl
 	Views        Views
 	Results      *result.Cache
 	Planner      *Planner
@@ -58,7 +59,7 @@ type Responder struct {
 
 // New returns a Responder.
 func New(o Options) *Responder {
-	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views}}
+	return &Responder{Options: o, headers: newHeaders(o.Vary, o.CacheControl), ages: ages{views: o.Views}}
 }
 
 // Audience says who requested an answer, and who else may get it.
@@ -122,7 +123,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	}
 	p, snapshots := found.servedPlan, found.snapshots
 	header, personal := fieldsOf(c), p.Personal || who.Personal
-	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic, p.Period)
+	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic(), p.Period)
 	ages := r.ages.last.Load()
 	age := r.ages.of(p.View, now)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is

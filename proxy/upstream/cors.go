@@ -80,7 +80,7 @@ func guardAnswer(c *fiber.Ctx, set *Policy) {
 	for _, name := range set.Vary {
 		h.Add(fiber.HeaderVary, name)
 	}
-	if set.Response.KeyedPublic {
+	if set.Response.KeyedPublic() {
 		return
 	}
 	kept := []string{"private"}
