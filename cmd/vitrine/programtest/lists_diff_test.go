@@ -39,7 +39,7 @@ func TestListsDiff(t *testing.T) {
 	for target, want := range map[string]string{
 		"/admin/lists/diff?pubic={}":    "unknown parameters: pubic (did you mean public?)",
 		"/admin/lists/diff?public=%7Bx": "lists.public: ",
-		"/admin/lists/diff?list=papers&filter=%7B%22a%22%3A%7B%22%24foo%22%3A1%7D%7D": "lists.named.papers: ",
+		"/admin/lists/diff?list=papers&filter=%7B%22a%22%3A%7B%22%24foo%22%3A1%7D%7D": "lists.named.papers.filter: ",
 	} {
 		if status, body := fetch(t, http.MethodGet, s.admin+target); status != http.StatusBadRequest ||
 			!strings.Contains(body, want) {
