@@ -146,14 +146,6 @@ func fieldsOf(c *fiber.Ctx) (f fields) {
 	return f
 }
 
-// unchanged reports whether the caller already has the answer with a tag (RFC 9110: 13.2.2).
-func (f *fields) unchanged(etag string) bool {
-	if f.hasNoneMatch {
-		return matches(f.noneMatch, etag)
-	}
-	return f.unmodified
-}
-
 // Response headers that report which parts of a request the answer ignores (docs/decisions.md: What was ignored).
 const (
 	HeaderIgnored    = "Vitrine-Ignored"    // parameters and paths that the answer does not depend on

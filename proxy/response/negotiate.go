@@ -57,16 +57,3 @@ func quality(parameters string) float64 {
 	}
 	return q
 }
-
-// matches reports whether If-None-Match is "*" or contains a tag, compared weakly (RFC 9110, 13.1.2).
-func matches(header, etag string) bool {
-	if strings.TrimSpace(header) == "*" {
-		return true
-	}
-	for item := range strings.SplitSeq(header, ",") { // our tags contain no comma
-		if strings.TrimPrefix(strings.TrimSpace(item), "W/") == etag {
-			return true
-		}
-	}
-	return false
-}

@@ -43,13 +43,13 @@ func (r *request) stream(b *Body) (err error) {
 		return err
 	}
 	setLinks(r.c, b.Links)
-	same := r.header.unchanged(r.streamTag())
+	same := r.header.unchanged(streamTag(&r.key))
 	if !same && !head {
 		if r.key.Coding, s.acquired = r.acquire(b); s.acquired == 0 {
 			return result.ErrInFlight
 		}
 	}
-	SetHeader(r.c, fiber.HeaderETag, r.streamTag())
+	SetHeader(r.c, fiber.HeaderETag, streamTag(&r.key))
 	SetHeader(r.c, headerCacheStatus, cacheStatus(streamed, r.ages.of(r.plan.View, r.Now()).stale))
 	if same {
 		return r.c.SendStatus(fiber.StatusNotModified)
