@@ -198,9 +198,9 @@ func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves
 	if err != nil {
 		return err
 	}
-	field, _ := w.at.order()
+	field, _ := w.at.matches.order()
 	rows := make([][]index.Row, len(leaves))
-	for row, err := range w.at.rows(ctx, part, nil, 0, most) {
+	for row, err := range w.at.matches.rows(ctx, part, nil, 0, most) {
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func withoutLast(field string, rows []index.Row) []index.Row {
 // texts yields the entries of rows in the store on the page, sorted without division by values. Rows without a text
 // to sort by come last, in either direction. They are looked for only if the others do not fill the page.
 func (w storedWalk) texts(ctx context.Context, selected view.Selection, groups []Group) (more bool, err error) {
-	field, _ := w.at.order()
+	field, _ := w.at.matches.order()
 	if field != byTitle && field != byAuthor {
 		return w.all(ctx, selected, w.at.skip, groups)
 	}
@@ -278,7 +278,7 @@ func (w storedWalk) texts(ctx context.Context, selected view.Selection, groups [
 
 // all yields the entries of rows after some, and reports whether to go on.
 func (w storedWalk) all(ctx context.Context, rows view.Selection, skip int, groups []Group) (more bool, err error) {
-	for row, err := range w.at.rows(ctx, rows, nil, skip, max(w.at.left, 0)) {
+	for row, err := range w.at.matches.rows(ctx, rows, nil, skip, max(w.at.left, 0)) {
 		if err != nil || !w.at.entry(row, groups) {
 			return false, err
 		}

@@ -172,9 +172,9 @@ func (m *Matches) rows(
 
 // walk yields entries. It does not read the entries that it skips.
 type walk struct {
-	*Matches
-	skip, left int // left is negative if there is no limit
-	position   int // position of the last entry
+	matches    *Matches // whose entries they are
+	skip, left int      // left is negative if there is no limit
+	position   int      // position of the last entry
 	yield      func(Entry, error) bool
 	stopped    bool // the page is full, or the caller has enough
 }
@@ -187,7 +187,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 			return
 		}
 		offset := (number - 1) * limit
-		w := walk{Matches: m, skip: offset, left: cmp.Or(limit, -1), position: offset, yield: yield}
+		w := walk{matches: m, skip: offset, left: cmp.Or(limit, -1), position: offset, yield: yield}
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
@@ -212,15 +212,15 @@ func (w *walk) entry(row index.Row, groups []Group) bool {
 
 // page yields the entries of the page.
 func (w *walk) page(ctx context.Context, selected view.Selection) error {
-	leaves, known, err := leavesOf(ctx, w.Matches)
+	leaves, known, err := leavesOf(ctx, w.matches)
 	if err != nil {
 		return err
 	}
 	if known {
 		return storedWalk{w}.divide(ctx, selected, leaves)
 	}
-	levels := w.levels()
-	_, resident := w.snap.Resident()
+	levels := w.matches.levels()
+	_, resident := w.matches.snap.Resident()
 	byText := len(levels) == 1 && (levels[0].name == byTitle || levels[0].name == byAuthor)
 	if byText && !resident {
 		_, err = storedWalk{w}.texts(ctx, selected, nil)
@@ -233,12 +233,12 @@ func (w *walk) page(ctx context.Context, selected view.Selection) error {
 // below yields the entries of selected rows in groups, and reports whether to go on.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level,
 	groups []Group) (more bool, err error) {
-	lead, sorts := w.sorts(levels)
+	lead, sorts := w.matches.sorts(levels)
 	if sorts && levels[0].titled {
 		return w.sorted(ctx, selected, levels[0], lead, groups)
 	}
 	if sorts || len(levels) == 0 {
-		for row, err := range w.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
+		for row, err := range w.matches.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
 			if err != nil || !w.entry(row, groups) {
 				return false, err
 			}
@@ -246,7 +246,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 		w.skip = 0 // rows has skipped the entries
 		return true, nil
 	}
-	parts, err := w.parts(ctx, selected, levels[0])
+	parts, err := w.matches.parts(ctx, selected, levels[0])
 	if err != nil {
 		return false, err
 	}
@@ -262,7 +262,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 		}
 		n := part.Count()
 		if !once && w.skip > 0 {
-			if n, err = w.size(ctx, part, levels[1:]); err != nil {
+			if n, err = w.matches.size(ctx, part, levels[1:]); err != nil {
 				return false, err
 			}
 		}
@@ -286,7 +286,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 func (w *walk) sorted(
 	ctx context.Context, selected view.Selection, by level, lead raw.Sort, groups []Group,
 ) (more bool, err error) {
-	parts, err := w.parts(ctx, selected, by)
+	parts, err := w.matches.parts(ctx, selected, by)
 	if err != nil {
 		return false, err
 	}
@@ -296,7 +296,7 @@ func (w *walk) sorted(
 		*rest -= p.Count
 	}
 	at, i, before := w.skip, 0, 0 // place of the row, its part, and the rows of earlier parts
-	for row, err := range w.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
+	for row, err := range w.matches.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
 		if err != nil {
 			return false, err
 		}
@@ -324,7 +324,7 @@ func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error 
 		}
 		found[IDText(row.Doc())] = row
 	}
-	for _, id := range w.Query.Order() {
+	for _, id := range w.matches.Query.Order() {
 		row, ok := found[id]
 		switch {
 		case !ok:
