@@ -72,7 +72,7 @@ func (s *Server) handler(app *fiber.App) fasthttp.RequestHandler {
 			c.Begin(ctx)
 			defer c.Finish(ctx)
 		}
-		s.results.Arrive()
+		s.results.NoteRequest()
 		if slices.Contains(known, string(ctx.Method())) {
 			next(ctx)
 		} else {

@@ -206,7 +206,7 @@ func TestSlowPieces(t *testing.T) {
 				beside.Add(1)
 			}
 			defer running.Add(-1)
-			q.Arrive() // other requests arrive meanwhile
+			q.NoteRequest() // other requests arrive meanwhile
 			time.Sleep(30 * time.Millisecond)
 			done[i].Add(1)
 			return nil
@@ -453,7 +453,7 @@ func TestAllProcessors(t *testing.T) {
 			var running, most atomic.Int32
 			err := fair.Each(ctx, early+80+4*all, func(i int) error {
 				if arriving {
-					q.Arrive()
+					q.NoteRequest()
 				}
 				n := running.Add(1)
 				defer running.Add(-1)

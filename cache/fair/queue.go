@@ -56,8 +56,8 @@ func New(parallel, waiting int) *Queue {
 	}
 }
 
-// Arrive records that a request has arrived, even one that needs no turn. Costly work yields to it.
-func (q *Queue) Arrive() { q.arrivals.Add(1) }
+// NoteRequest notes that a request has arrived, even one that needs no turn. Costly work yields to it.
+func (q *Queue) NoteRequest() { q.arrivals.Add(1) }
 
 // Stats counts what work has done in turns.
 type Stats struct {

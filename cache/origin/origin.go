@@ -166,8 +166,8 @@ func Unreadable(view string, err error) Meta {
 	return Meta{View: view, Err: err, Health: Health{Status: HealthError, Error: err.Error()}}
 }
 
-// MaxPast bounds Meta.Past.
-const MaxPast = 64
+// MaxPublishedTimes bounds Meta.Past.
+const MaxPublishedTimes = 64
 
 // Follows reports whether only publications lie between another Meta and this one. A store that was restored from a
 // backup has another epoch, an earlier generation, or publishes generations a second time. sure is false if Past does

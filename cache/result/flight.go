@@ -206,8 +206,8 @@ func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) 
 	return ctx, turn, nil
 }
 
-// Arrive records a request. Work that takes long yields to arriving requests.
-func (c *Cache) Arrive() { c.turns.Arrive() }
+// NoteRequest notes that a request has arrived. Work that takes long yields to arriving requests.
+func (c *Cache) NoteRequest() { c.turns.NoteRequest() }
 
 func unavailable(cause error) error {
 	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)

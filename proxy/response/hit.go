@@ -38,7 +38,7 @@ func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 	if a == nil || a.ETag != h.etag || s.doubts(a) != nil || !r.Results.InFlight().Retain(a) {
 		return nil, nil, false
 	}
-	r.Results.Arrive()
+	r.Results.NoteRequest()
 	r.Popular.note(h.plan, h.key.Coding, a.TooLarge)
 	return a.Body, a, true
 }

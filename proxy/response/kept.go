@@ -271,7 +271,7 @@ func (h *keptHit) Again() (body []byte, reservation listener.Reservation, ok boo
 	if a == nil || a.ETag != h.etag || !h.keeper.Current(h.entry) || !r.Results.InFlight().Retain(a) {
 		return nil, nil, false
 	}
-	r.Results.Arrive()
+	r.Results.NoteRequest()
 	return a.Body, a, true
 }
 

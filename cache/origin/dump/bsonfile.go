@@ -52,8 +52,8 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	return doc, place, nil
 }
 
-// maxUnchecked is how many bytes frame allocates for an unchecked length; beyond that, it allocates only what it
-// reads.
+// maxUnchecked is how many bytes frame allocates on the word of an unchecked length; beyond that, it allocates only
+// what it reads.
 const maxUnchecked = 256 << 10
 
 // readBSON reads a BSON file, which is a sequence of documents.

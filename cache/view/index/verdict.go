@@ -10,7 +10,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// If a condition is confirmed on at least so many rows, the verdicts are kept.
+// Verdicts on at least this many rows are kept.
 const worthRemembering = 1024
 
 // verdicts are the results of the reference matcher for a segment's rows and one condition. Rows never change, so the

@@ -30,8 +30,8 @@ type Style struct {
 	space      string // separator of the parts of a name
 	delimiter  string // separator of persons
 	last       string // separator before the last person
-	etAl       int    // if there are more persons, only so many are shown; 0 shows all
-	ellipsis   int    // if there are more persons, so many are shown, the last among them; 0 shows all
+	etAl       int    // most persons shown; 0: all
+	ellipsis   int    // most persons shown, the last among them; 0: all
 	suffix     string // "ed" or "eds", in brackets after the list
 	marks      bool   // whether to mark shared positions among the authors
 

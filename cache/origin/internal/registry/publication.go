@@ -103,7 +103,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		d.Versions = p.rows
 		d.Generation, d.Rows, d.Rules = d.Next(), rows, rules
 		d.Published = nextTime(d.Published, p.views.now())
-		d.Past = append(d.Past[max(0, len(d.Past)+1-origin.MaxPast):], d.Published)
+		d.Past = append(d.Past[max(0, len(d.Past)+1-origin.MaxPublishedTimes):], d.Published)
 		return nil
 	})
 	if err != nil && !errors.Is(err, origin.ErrFenced) && p.checkCommit(ctx, &d) {

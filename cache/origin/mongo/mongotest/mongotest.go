@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// EnvWire is the environment variable that enables tests over the wire.
-const EnvWire = "VITRINE_TEST_WIRE"
+// WireVariable is the environment variable that enables tests over the wire.
+const WireVariable = "VITRINE_TEST_WIRE"
 
 // BatchSize is how many statements a write command may carry.
 const BatchSize = 50
@@ -42,8 +42,8 @@ type Server struct {
 func StartIn(t testing.TB, dir string) *Server {
 	t.Helper()
 	checkPlace(t)
-	if os.Getenv(EnvWire) != "1" {
-		t.Skipf("needs a MongoDB-compatible server: set %s=1 to have one built and started", EnvWire)
+	if os.Getenv(WireVariable) != "1" {
+		t.Skipf("needs a MongoDB-compatible server: set %s=1 to have one built and started", WireVariable)
 	}
 	binary, err := build()
 	if err != nil {
