@@ -34,8 +34,8 @@ type app struct {
 	Subject
 }
 
-// Install installs the operator's routes: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if there
-// is one; and the cockpit, which it returns.
+// Install installs the operator's routes: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if
+// there is one; and the cockpit, which it returns.
 func Install(to *fiber.App, o Options, of Subject) *cockpit.Cockpit {
 	a := &app{o, of}
 	// Fiber calls handlers in the order of installation, so the guards come first.
