@@ -18,7 +18,6 @@ var readers = []string{"cache/view", "cache/result", "cache/fair", "rules/flight
 // safe says why the goroutines of a file that are not seen to do so end nothing.
 var safe = map[string]string{
 	"cache/fair/share.go":         "parallel.Group",
-	"cache/result/flight.go":      "the load recovers (Cache.run)",
 	"cache/view/indexing.go":      "reads no rows",
 	"cache/view/loader.go":        "parallel.Group",
 	"cache/view/refresh.go":       "what reads rows is contained",
@@ -30,6 +29,7 @@ var safe = map[string]string{
 	"proxy/response/responder.go": "the load recovers (Cache.run)",
 	"proxy/serve.go":              "serveConn recovers; the others read no rows",
 	"proxy/upstream/flight.go":    "reads no rows",
+	"rules/flight/flight.go":      "the run recovers (Group.run)",
 	"rules/parallel/parallel.go":  "parallel.Group, which recovers",
 
 	"proxy/upstream/gate/body.go":   "reads no rows",
