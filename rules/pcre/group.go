@@ -2,8 +2,12 @@ package pcre
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 )
+
+// anything stands for a part that Go's engine cannot express, and whose text is not known.
+const anything = "(?s:.*)"
 
 // flags are the options at a place; n makes groups not capture, u is (*UCP), classes by Unicode properties.
 type flags string
@@ -39,10 +43,10 @@ func (p *rewriter) group() {
 		p.alternatives(")|(?:")
 		p.write(")")
 		p.closing()
-		p.loosen(mark, "(?s:.*)")
+		p.loosen(mark, anything)
 	} else if found := p.match(condition); found != nil {
 		p.enclosed("(?:", "(?("+strings.Join(found[1:], "")+")")
-		p.loosen(mark, "(?s:.*)")
+		p.loosen(mark, anything)
 	} else if found := p.match(groupName); found != nil {
 		p.groups++
 		p.enclosed("(?:", "("+found[0])
@@ -85,8 +89,57 @@ func (p *rewriter) lookAround() {
 	p.behinds += behind
 	mark := len(p.std)
 	p.enclosed("", "("+found[0])
+	if behind > 0 {
+		p.checkBehind()
+	}
 	p.loosen(mark, "(?:)")
 	p.behinds -= behind
+}
+
+// checkBehind refuses the look-behind that was just read unless each of its alternatives matches texts of one length,
+// as PCRE2 does up to 10.42.
+func (p *rewriter) checkBehind() {
+	end := len(p.std) - len(")")
+	for i := len(p.branches) - 1; i >= 0; i-- {
+		// The translation of $ and \Z is an end of the text that consumes a newline, which PCRE2 only looks at.
+		text := strings.ReplaceAll(string(p.std[p.branches[i]:end]), simples["$"].std, "")
+		end = p.branches[i] - len("|")
+		if strings.Contains(text, anything) {
+			p.unsupported("conditions in look-behinds")
+		}
+		parsed, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			continue // too large: then only the other engine compiles the expression
+		}
+		if _, fixed := lengthOf(parsed); !fixed {
+			p.fail("a look-behind matches texts of different lengths")
+		}
+	}
+}
+
+// lengthOf returns the number of characters that an expression matches, or false if that is not always the same.
+func lengthOf(re *syntax.Regexp) (n int, fixed bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune), true
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpNoMatch:
+		return 1, true
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
+		return 0, false
+	case syntax.OpRepeat:
+		n, fixed = lengthOf(re.Sub[0])
+		return n * re.Min, fixed && re.Min == re.Max
+	}
+	fixed = true
+	for i, sub := range re.Sub { // of a concatenation, an alternation or a group
+		length, ok := lengthOf(sub)
+		if re.Op == syntax.OpAlternate {
+			fixed = fixed && (i == 0 || length == n)
+			n = 0
+		}
+		n, fixed = n+length, fixed && ok
+	}
+	return n, fixed
 }
 
 // reference writes a reference to a group by name or number.
@@ -94,7 +147,7 @@ func (p *rewriter) reference(group string) {
 	if p.behinds > 0 {
 		p.unsupported("references in look-behinds")
 	}
-	p.only(`(?s:.*)`, `\k<`+group+`>`)
+	p.only(anything, `\k<`+group+`>`)
 }
 
 // options reads (?flags) or (?flags:…). The engines apply only the i option.

@@ -29,10 +29,11 @@ type rewriter struct {
 	std, net []byte // the translations for Go's engine and for regexp2
 	foreign  bool   // Go's engine cannot express a part, and std matches more
 
-	grouped    bool // the last item is a group
-	groups     int  // number of capturing groups opened so far
-	behinds    int  // number of open look-behinds
-	properties int  // number of Unicode properties
+	grouped    bool  // the last item is a group
+	branches   []int // where the alternatives of the last group begin in std
+	groups     int   // number of capturing groups opened so far
+	behinds    int   // number of open look-behinds
+	properties int   // number of Unicode properties
 }
 
 func rewrite(source string, f flags) *rewriter {
@@ -131,15 +132,16 @@ func (p *rewriter) only(std, net string) {
 // alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives. Options set inside
 // end with the group, but apply to the following alternatives.
 func (p *rewriter) alternatives(bar string) {
-	saved := p.flags
+	saved, branches := p.flags, []int{len(p.std)}
 	for p.skip(); p.peek() != 0 && p.peek() != ')'; p.skip() {
 		if p.accept("|") {
 			p.write(bar)
+			branches = append(branches, len(p.std))
 		} else {
 			p.item()
 		}
 	}
-	p.flags = saved
+	p.flags, p.branches = saved, branches
 }
 
 // skip skips comments and, under the x option, white space.

@@ -37,6 +37,10 @@ func TestCompileErrors(t *testing.T) {
 		{pattern: `a\g`, reason: "a group name or number was expected"},
 		{pattern: `(a)\2`, reason: "reference to undefined group"},
 		{pattern: `\k<n>a`, reason: "reference to undefined group"},
+		{pattern: "(?<=a+)b", reason: "a look-behind matches texts of different lengths"},
+		{pattern: "(?<!ab?)c", reason: "a look-behind matches texts of different lengths"},
+		{pattern: "(?<=a(?:b|cd))e", reason: "a look-behind matches texts of different lengths"},
+		{pattern: `(?<=x|\R)y`, reason: "a look-behind matches texts of different lengths"},
 		{pattern: "[a", reason: "missing terminating ]"},
 		{pattern: "[]", reason: "missing terminating ]"},
 		{pattern: "[b-a]", reason: "invalid character class range"},
@@ -68,6 +72,7 @@ func TestCompileUnsupported(t *testing.T) {
 		`(?J)(?<n>a)(?<n>b)`: "(?J", `\N{DIGIT ONE}`: `\N{D`, `\cI`: `\c`, `\o{17}`: `\o`, `[\N{U+41}]`: `\N`,
 		"(?xx)[a b]": "(?xx", "(?^)A": "(?^", "(?U)a+": "(?U", `(a)\g{-1}`: `\g{-`, `(a)\g-1`: `\g-`,
 		`\p{Dash}`: `\p{Dash}`, `[\p{Xan}]`: `\p{Xan}`, `(a)(?<=\1)`: "references in look-behinds",
+		`(a)?(?<=(?(1)b|c))`: "conditions in look-behinds",
 	} {
 		_, err := pcre.Compile(pattern, "")
 		var fault *pcre.Error
@@ -144,6 +149,8 @@ func TestSyntax(t *testing.T) {
 		{"possessive", "a*+a", "", nil, []string{"aaa"}},
 		{"atomic", "^(?>a|ab)c", "", []string{"ac"}, []string{"abc"}},
 		{"look-behind", "(?<=ab|c)d", "", []string{"abd", "cd"}, []string{"bd"}},
+		{"look-behind of fixed parts", `(?<=(?:ab|cd){2}[e-g]$|\bxyz|x)h?`, "", []string{"abcdf", "xyzh", "x"},
+			[]string{"abcd"}},
 		{"negative look-behind", "(?<!a)b", "", []string{"b", "cb"}, []string{"ab"}},
 		{"reference by number", `^(a|b)\1$`, "", []string{"aa"}, []string{"ab"}},
 		{"reference by name", `^(?<q>["'])x\k{q}$`, "", []string{`"x"`}, []string{`"x'`}},
