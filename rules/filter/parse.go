@@ -50,6 +50,13 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 			p.fail("$text is only allowed at the top level of a filter")
 		}
 		p.notInMemory(name)
+	case "$alwaysTrue", "$alwaysFalse":
+		if n, integral, _ := raw.Truncate(v); !integral || n != 1 {
+			p.fail("%s takes only the number 1", name)
+		}
+		if name == "$alwaysFalse" {
+			return &OrNode{}
+		}
 	case "$ref", "$id", "$db": // parts of a database reference are field names
 		return p.field(name, v)
 	case "$where":

@@ -54,8 +54,8 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 		return &Leaf{path, p.mod(v)}
 	case "$size":
 		n, ok := count(v)
-		if !ok {
-			p.fail("$size needs a whole number that is not negative")
+		if !ok || n > math.MaxInt32 {
+			p.fail("$size needs a whole number from 0 to %d", math.MaxInt32)
 		}
 		return &Leaf{path, &Size{N: n}}
 	case "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear":
@@ -243,7 +243,8 @@ func (p *parser) elemOfValues(path raw.Path, operators bson.Raw) Node {
 }
 
 // inFieldPlace are the operators in the place of a field name.
-var inFieldPlace = []string{"$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema"}
+var inFieldPlace = []string{"$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema",
+	"$alwaysTrue", "$alwaysFalse"}
 
 // typeTest parses $type: a code or alias, or an array of them.
 func (p *parser) typeTest(v bson.RawValue) Test {
