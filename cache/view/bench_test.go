@@ -56,7 +56,7 @@ func benchStore() *store {
 func benchSnapshot(b *testing.B) *index.Table {
 	b.Helper()
 	budget := index.NewBudget(256<<20, 0)
-	builder := index.NewBuilder(index.Definition{Name: "things", Order: orderOf(b, "year", true)}, budget, nil)
+	builder := index.NewBuilder(index.Definition{Name: "things", Order: orderOf(b, "year", true)}, budget)
 	var rows []bson.Raw
 	for _, row := range benchStore().rows {
 		rows = append(rows, row.Doc)

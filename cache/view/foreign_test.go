@@ -79,16 +79,17 @@ func TestForeignFilterRefused(t *testing.T) {
 			return func(yield func(bson.RawValue, error) bool) { yield(bson.RawValue{}, says) }
 		}})
 	snap := <-r.swaps
-	foreign, err := filter.Parse([]byte(`{"$or": [{"a": 1}, {"$expr": {"$foo": 1}}]}`), filter.Options{Foreign: true})
+	foreign, err := filter.Parse([]byte(`{"$or": [{"a": 1}, {"$text": {"$search": "x"}}]}`),
+		filter.Options{Foreign: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	says = fmt.Errorf("find in things: %w", rules.Wrongf("", "", "Unrecognized expression '$foo'"))
+	says = fmt.Errorf("find in things: %w", rules.Wrongf("", "", "text index required"))
 	_, err = snap.Select(context.Background(), foreign)
 	var fault *rules.Error
-	if !errors.As(err, &fault) || fault.Param != "json" || fault.Where != "$or.1.$expr.$foo" ||
-		!strings.Contains(fault.Reason, "Unrecognized expression '$foo'") {
-		t.Errorf("got %v, want json: $or.1.$expr.$foo: … Unrecognized expression", err)
+	if !errors.As(err, &fault) || fault.Param != "json" || fault.Where != "$or.1.$text" ||
+		!strings.Contains(fault.Reason, "text index required") {
+		t.Errorf("got %v, want json: $or.1.$text: … text index required", err)
 	}
 	says = fmt.Errorf("find in things: %w", rules.ErrUnavailable)
 	if _, err := snap.Select(context.Background(), foreign); !errors.Is(err, rules.ErrUnavailable) {

@@ -100,9 +100,10 @@ func (v *view) stored(meta origin.Meta, rows int, whole bool) *storedRows {
 }
 
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
-	s := &Snapshot{meta: meta, rows: memory{table}, files: v.builder.Files, edition: v.edition(meta)}
+	store := v.stored(meta, table.Len(), true)
+	s := &Snapshot{meta: meta, rows: memory{table, store}, files: v.builder.Files, edition: v.edition(meta)}
 	if v.stripped {
-		s.whole = v.stored(meta, meta.Rows, true)
+		s.whole = store
 	}
 	return s
 }

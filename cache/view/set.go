@@ -55,8 +55,9 @@ type Options struct {
 	RowFiles func() (*os.File, error)
 	// Files says where to keep snapshots on disk.
 	Files Files
-	// Foreign evaluates filters that memory does not. If nil, they are refused.
-	Foreign index.Foreign
+	// Foreign finds records in source collections. If nil, the store is no database that evaluates more filters than
+	// memory, which are then refused.
+	Foreign Foreign
 	// Logger logs events. If nil, nothing is logged.
 	Logger   *slog.Logger
 	OnSwap   func(*Snapshot) // if set, is called after a snapshot has become current
@@ -116,7 +117,7 @@ func New(o Options) (*Set, error) {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
 		v := &view{
-			set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget, o.Foreign),
+			set: s, def: &def, builder: index.NewBuilder(def, s.indexBudget),
 			signal: make(chan struct{}, 1), polls: make(chan pollResult, 1),
 		}
 		v.builder.Files = v.newFiles()

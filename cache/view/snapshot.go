@@ -152,10 +152,19 @@ type Runs = func(context.Context) iter.Seq2[[]byte, error]
 const Uncounted = -1
 
 // memory has the rows of a snapshot in memory.
-type memory struct{ *index.Table }
+type memory struct {
+	*index.Table
+	store *storedRows // the same rows in the store, for filters that memory does not evaluate
+}
 
 func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
-	return inMemory(m.Table.Select(ctx, f))
+	return m.store.readThrough(f, func(f *filter.Filter) (Selection, error) {
+		f, err := m.store.resolve(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		return inMemory(m.Table.Select(ctx, f))
+	})
 }
 
 func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {

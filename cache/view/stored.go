@@ -53,7 +53,7 @@ type storedRows struct {
 	def     *index.Definition
 	builder *index.Builder // makes rows
 	queries rowQueries
-	foreign index.Foreign
+	foreign Foreign
 	meta    origin.Meta
 	size    int // number of rows: the meta's, unless the loss of some was accepted
 	loss    *loss
@@ -115,23 +115,19 @@ type storedSelection struct {
 }
 
 func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
-	sel, err := s.selection(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return sel.counted(ctx)
+	return s.search(ctx, f, nil, Uncounted)
 }
 
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
 	if err := s.loss.err(); err != nil {
 		return nil, err
 	}
-	node, err := s.resolve(ctx, f.Root())
+	f, err := s.resolve(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	sel := &storedSelection{rows: s, backtracks: f.Backtracks(), order: s.def.Order}
-	sel.by(node)
+	sel.by(f.Root())
 	return sel, nil
 }
 
@@ -144,24 +140,6 @@ func (s *storedSelection) by(node filter.Node) {
 	if s.rows.words {
 		s.query = having(s.query, s.searches)
 	}
-}
-
-// resolve replaces the conditions that only the database evaluates by the ids of the matching records.
-func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
-	switch n := n.(type) {
-	case *filter.ForeignNode:
-		return s.foreign.Leaf(ctx, s.def.Name, n)
-	case *filter.AndNode:
-		nodes := slices.Clone(n.Nodes)
-		for i := range nodes {
-			var err error
-			if nodes[i], err = s.resolve(ctx, nodes[i]); err != nil {
-				return nil, err
-			}
-		}
-		return &filter.AndNode{Nodes: nodes}, nil
-	}
-	return n, nil // a foreign node is a whole filter: it stands alone, or among the filters joined to it
 }
 
 func (s *storedSelection) Count() int { return s.size }
@@ -250,9 +228,9 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 }
 
 // moved adds to an error of the store which view was published again.
-func (s *storedSelection) moved(err error) error {
+func (s *storedRows) moved(err error) error {
 	if errors.Is(err, origin.ErrStale) {
-		return &MovedError{View: s.rows.def.Name, From: s.rows.meta}
+		return &MovedError{View: s.def.Name, From: s.meta}
 	}
 	return err
 }

@@ -69,19 +69,21 @@ func (s *storedSelection) having(terms []string) (*storedSelection, error) {
 // search selects rows by a filter and by the terms of each search, by one count unless that is known.
 func (s *storedRows) search(ctx context.Context, f *filter.Filter, searches [][]string,
 	count int) (Selection, error) {
-	sel, err := s.selection(ctx, f)
-	for i := 0; i < len(searches) && err == nil; i++ {
-		if len(searches[i]) > 0 {
-			sel, err = sel.having(searches[i])
+	return s.readThrough(f, func(f *filter.Filter) (Selection, error) {
+		sel, err := s.selection(ctx, f)
+		for i := 0; i < len(searches) && err == nil; i++ {
+			if len(searches[i]) > 0 {
+				sel, err = sel.having(searches[i])
+			}
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if sel.size = count; count != Uncounted {
-		return sel, nil
-	}
-	return sel.counted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if sel.size = count; count != Uncounted {
+			return sel, nil
+		}
+		return sel.counted(ctx)
+	})
 }
 
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error) {
@@ -112,7 +114,7 @@ func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) 
 		var counted []index.Group
 		counted, err = s.rows.remember(s.query, "", func() ([]index.Group, error) {
 			n, err := s.rows.queries.Count(ctx, s.rows.meta, s.query)
-			return []index.Group{{Count: n}}, s.moved(err)
+			return []index.Group{{Count: n}}, s.rows.moved(err)
 		})
 		for _, all := range counted {
 			s.size = all.Count
@@ -182,7 +184,7 @@ func (s *storedSelection) documents(
 				err = turn.Check(ctx)
 			}
 			if err != nil {
-				yield(nil, s.moved(err))
+				yield(nil, s.rows.moved(err))
 				return
 			}
 			if hit && note != nil {
@@ -308,13 +310,14 @@ func (s *storedSelection) distinct(ctx context.Context, fields []string) index.D
 	}
 	return func(add func(bson.Raw, int)) error {
 		turn := fair.TurnOf(ctx)
-		return s.moved(s.rows.queries.Distinct(ctx, s.rows.meta, s.query, fields, func(doc bson.Raw, rows int) error {
-			if s.rows.strip != nil {
-				doc = s.rows.strip(doc)
-			}
-			add(doc, rows)
-			return turn.Check(ctx)
-		}))
+		return s.rows.moved(s.rows.queries.Distinct(ctx, s.rows.meta, s.query, fields,
+			func(doc bson.Raw, rows int) error {
+				if s.rows.strip != nil {
+					doc = s.rows.strip(doc)
+				}
+				add(doc, rows)
+				return turn.Check(ctx)
+			}))
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/open"
 	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/configs/regular"
 	"vitrine/materialize"
@@ -74,7 +73,7 @@ func embeddedPath(cfg configs.Config) string {
 }
 
 // readThrough evaluates filters that memory does not. It is nil for the embedded store, which evaluates no more.
-func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
+func readThrough(cfg configs.Config, store origin.Source) view.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil
 	}

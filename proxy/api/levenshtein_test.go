@@ -29,7 +29,7 @@ func titled(t *testing.T, n int) *index.Table {
 	for i := range docs {
 		docs[i] = parse(t, fmt.Sprintf(`{"_id":"%04d","type":"publication","title":"Soil %d"}`, i, i))
 	}
-	return index.NewBuilder(activityView(), index.NewBudget(1<<20, 0), nil).Load(docs)
+	return index.NewBuilder(activityView(), index.NewBudget(1<<20, 0)).Load(docs)
 }
 
 // looking calls look at every look at the context.

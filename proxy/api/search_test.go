@@ -19,7 +19,7 @@ import (
 // records yields rows of documents, and an error at the end if there is one.
 func records(t testing.TB, err error, docs ...string) iter.Seq2[index.Row, error] {
 	t.Helper()
-	b := index.NewBuilder(index.Definition{Name: "journals"}, index.NewBudget(1<<20, 1<<20), index.Foreign(nil))
+	b := index.NewBuilder(index.Definition{Name: "journals"}, index.NewBudget(1<<20, 1<<20))
 	var rows []bson.Raw
 	for _, doc := range docs {
 		rows = append(rows, parse(t, doc))

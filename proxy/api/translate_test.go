@@ -49,7 +49,7 @@ func TestTranslator(t *testing.T) {
 			t.Errorf("%q has the key %q, want %q", text, got, want)
 		}
 	}
-	b := index.NewBuilder(activityView(), index.NewBudget(1<<20, 1<<20), nil)
+	b := index.NewBuilder(activityView(), index.NewBudget(1<<20, 1<<20))
 	doc := parse(t,
 		`{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
 	row := index.Row{Table: b.Load([]bson.Raw{doc})}

@@ -31,7 +31,7 @@ func TestViews(t *testing.T) {
 		if !listed {
 			continue
 		}
-		b := index.NewBuilder(def, index.NewBudget(1<<20, 0), nil)
+		b := index.NewBuilder(def, index.NewBudget(1<<20, 0))
 		var rows []bson.Raw
 		for _, doc := range []bson.D{
 			{{Key: "_id", Value: "shown"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"},

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,6 +23,9 @@ func Or(filters ...*Filter) *Filter { return combine(or, filters) }
 func Not(f *Filter) *Filter {
 	not := *f
 	not.setRoot(&NotNode{f.root})
+	if f.foreign != nil {
+		not.foreign = &NotNode{f.foreign}
+	}
 	return &not
 }
 
@@ -56,8 +60,9 @@ func of(n Node) *Filter {
 
 // combine joins the nodes of filters and the times until which they hold.
 func combine(join func([]Node) Node, filters []*Filter) *Filter {
-	var nodes []Node
+	var nodes, foreign []Node
 	var all Filter
+	leave := false
 	for _, f := range filters {
 		if f == nil {
 			continue
@@ -65,11 +70,17 @@ func combine(join func([]Node) Node, filters []*Filter) *Filter {
 		nodes = append(nodes, f.root)
 		all.origins = append(all.origins, f.origins...)
 		all.backtracks = all.backtracks || f.backtracks
+		all.asks = all.asks || f.asks
+		foreign = append(foreign, cmp.Or(f.foreign, f.root))
+		leave = leave || f.foreign != nil
 		if !f.until.IsZero() && (all.until.IsZero() || f.until.Before(all.until)) {
 			all.until = f.until
 		}
 	}
 	all.setRoot(join(nodes))
+	if leave {
+		all.foreign = join(foreign)
+	}
 	return &all
 }
 

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,8 +14,9 @@ import (
 )
 
 // ErrNotInMemory marks filters that are valid MongoDB but that this package does not evaluate: $text, geographic
-// operators, $jsonSchema, the rarer $expr operators and expressions. A caller with a MongoDB may pass the filter on,
-// because the rest of it has been checked. It is a rules.ErrWrongCall, too.
+// operators, $jsonSchema, the rarer $expr operators and expressions, and $expr on values such as decimals, which only
+// a match finds. A caller with a MongoDB may pass the filter on, because the rest of it has been checked. It is a
+// rules.ErrWrongCall, too.
 var ErrNotInMemory = fmt.Errorf("%w: not evaluated in memory", rules.ErrWrongCall)
 
 // Filter is a parsed, validated query. It is immutable and safe for concurrent use.
@@ -24,6 +26,8 @@ type Filter struct {
 	until      time.Time
 	backtracks bool // an expression needs the backtracking engine
 	origins    []origin
+	asks       bool // root has a ForeignNode
+	foreign    Node // root with a ForeignNode for each caller's filter with an expression; nil if there are none
 }
 
 // origin says where a condition comes from.
@@ -55,16 +59,20 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 		p.fail("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
 	}
 	root := p.document(doc, true)
-	switch {
-	case p.beyond != nil && !o.Foreign:
+	if p.beyond != nil && !o.Foreign {
 		return nil, p.beyond
-	case p.beyond != nil:
+	}
+	f = &Filter{backtracks: p.backtracks, asks: p.beyond != nil}
+	if f.asks || p.expression != nil && o.Foreign {
 		if o.Texts { // a database compares with only one of a text's values
 			doc = convertTexts(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
 		}
-		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
+		f.foreign = &ForeignNode{Doc: doc, Source: p.source, Refusal: cmp.Or(p.beyond, p.expression),
+			moment: p.moment()}
 	}
-	f = &Filter{backtracks: p.backtracks}
+	if f.asks {
+		root = f.foreign
+	}
 	f.setRoot(root)
 	if p.timed {
 		f.until = o.Now.Add(time.Second)

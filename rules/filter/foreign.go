@@ -11,14 +11,62 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ForeignNode is a whole filter that is valid MongoDB but not evaluated in memory ($text, geographic operators,
-// rarer expressions). An evaluator of the tree must ask the database for the documents that match Doc.
-// Options.Foreign lets a filter have such nodes.
+// ForeignNode is a whole filter that only a database evaluates: it has $text, a geographic operator, $jsonSchema or
+// another expression than those of expr_table.go, or it is a part of Filter.Foreign. Options.Foreign lets a filter
+// have such nodes. Resolve replaces them before the filter is evaluated.
 type ForeignNode struct {
 	Doc     bson.Raw     // the original filter, for the database
 	Refusal *rules.Error // names what memory does not evaluate: the answer without a database
+	// Source says that the filter needs the source collection, which has indexes for $text and documents that are
+	// whole. Any other is evaluated on the rows of the view.
+	Source bool
 
 	moment string // see parser.moment
+}
+
+// Foreign returns the filter for rows with a value that expressions here do not compute with, such as a decimal (see
+// ErrNotInMemory): the whole of each caller's filter that has an expression is a ForeignNode. It returns nil if there
+// is none, or if the parser was not to leave anything to a database.
+func (f *Filter) Foreign() *Filter {
+	if f.asks || f.foreign == nil {
+		return nil
+	}
+	left := *f
+	left.root, left.asks = f.foreign, true
+	return &left
+}
+
+// Resolve returns the filter with another node for each ForeignNode.
+func (f *Filter) Resolve(by func(*ForeignNode) (Node, error)) (*Filter, error) {
+	if !f.asks {
+		return f, nil
+	}
+	root, err := resolve(f.root, by)
+	resolved := *f
+	resolved.root, resolved.asks = root, false
+	return &resolved, err
+}
+
+func resolve(n Node, by func(*ForeignNode) (Node, error)) (Node, error) {
+	var parts []Node
+	for _, part := range Parts(n) {
+		part, err := resolve(part, by)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	switch n := n.(type) {
+	case *ForeignNode:
+		return by(n)
+	case *AndNode:
+		return &AndNode{parts}, nil
+	case *OrNode:
+		return &OrNode{parts}, nil
+	case *NotNode:
+		return &NotNode{parts[0]}, nil
+	}
+	return n, nil
 }
 
 // match returns an error, because the document alone does not decide.
@@ -48,18 +96,31 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text",
 	"$where", "$jsonSchema", "$comment"}
 
-// scan looks for JavaScript and for values that depend on the time, at any depth of an operand.
+// scan looks for JavaScript, for values that depend on the time, and for fields that the filter may not name, at any
+// depth of an operand. Operators may also reach fields by the whole document.
 func (p *exprParser) scan(name string, v bson.RawValue) {
 	switch name {
 	case "$function", "$accumulator", "$where":
 		p.filter.fail("%s is not allowed: filters run no JavaScript", name)
 	case "$rand":
 		p.filter.timed = true
+	case "$getField":
+		p.filter.source = true
 	}
 	switch v.Type {
 	case bson.TypeString:
-		p.filter.timed = p.filter.timed || strings.HasPrefix(raw.Text(v), "$$NOW") ||
-			strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
+		text := raw.Text(v)
+		p.filter.timed = p.filter.timed || strings.HasPrefix(text, "$$NOW") ||
+			strings.HasPrefix(text, "$$CLUSTER_TIME")
+		variable, path, dotted := strings.Cut(text, ".")
+		root := variable == "$$ROOT" || variable == "$$CURRENT"
+		p.filter.source = p.filter.source || root && !dotted
+		if !root {
+			path = strings.TrimPrefix(text, "$")
+		}
+		if p.filter.o.Refusal != nil && path != text && !strings.HasPrefix(path, "$") {
+			p.filter.checkPath(path)
+		}
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		for e := range raw.All(v.Value) {
 			p.scan(string(e.Key), e.Value())

@@ -14,7 +14,7 @@ type Options struct {
 	// MaxNodes is how many conditions a filter may have; 10,000 if 0. Lists may have ten times as many values.
 	MaxNodes int
 	// Foreign accepts filters that memory does not evaluate, as a ForeignNode, into which HexIDs does not reach;
-	// otherwise they are refused with ErrNotInMemory.
+	// otherwise they are refused with ErrNotInMemory. See also Filter.Foreign.
 	Foreign bool
 	// Texts says that the values are texts, as in a URL: each is a string and, if it can be read as a number, a
 	// boolean or null, that value, too.

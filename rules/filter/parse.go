@@ -40,6 +40,9 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 		if !top {
 			p.fail("$expr is only allowed at the top level of a filter")
 		}
+		if p.expression == nil {
+			p.expression = p.refusal("an expression on one of the records")
+		}
 		e := exprParser{filter: p}
 		return &ExprNode{root: e.expr(v), key: string(appendValue(nil, v, true)) + p.moment()}
 	case "$text", "$jsonSchema":
@@ -49,6 +52,7 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 		if name == "$text" && !top {
 			p.fail("$text is only allowed at the top level of a filter")
 		}
+		p.source = true
 		p.notInMemory(name)
 	case "$alwaysTrue", "$alwaysFalse":
 		if n, integral, _ := raw.Truncate(v); !integral || n != 1 {

@@ -53,6 +53,7 @@ func (p *exprParser) fieldReference(s string) expr {
 			return p.systemVariable(name, dotted)
 		}
 		if !dotted {
+			p.filter.source = p.filter.source || field.slot < 0
 			return field
 		}
 		path = rest

@@ -46,6 +46,7 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 		return p.elemMatch(path, v)
 	case "$near", "$nearSphere", "$geoWithin", "$within", "$geoIntersects", "$geoNear", "$maxDistance",
 		"$minDistance":
+		p.source = true
 		p.notInMemory(name)
 		return nil
 	case "$type":

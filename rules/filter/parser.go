@@ -17,6 +17,8 @@ type parser struct {
 	o          Options
 	at         []string     // the current place inside the filter, part by part
 	beyond     *rules.Error // the first part that is valid but not evaluated in memory
+	expression *rules.Error // the refusal of the first $expr, if values turn out to be beyond memory
+	source     bool         // see ForeignNode.Source
 	nodes      int          // number of conditions so far; see Options.MaxNodes
 	values     int          // number of values in lists so far
 	backtracks bool         // an expression needs the backtracking engine
@@ -39,10 +41,19 @@ func (p *parser) checkPath(path string) {
 }
 
 // notInMemory records a part that is valid but not evaluated here; parsing goes on to check the rest.
-func (p *parser) notInMemory(what string) {
+func (p *parser) notInMemory(what string) { p.leave(p.refusal(what)) }
+
+// refusal returns the ErrNotInMemory for a part at the current place.
+func (p *parser) refusal(what string) *rules.Error {
+	fault := p.wrongf("%s is not evaluated in memory", what)
+	fault.Kind = ErrNotInMemory
+	return fault
+}
+
+// leave records why the filter is left to a database. The first reason counts.
+func (p *parser) leave(refusal *rules.Error) {
 	if p.beyond == nil {
-		p.beyond = p.wrongf("%s is not evaluated in memory", what)
-		p.beyond.Kind = ErrNotInMemory
+		p.beyond = refusal
 	}
 }
 

@@ -92,7 +92,7 @@ func TestAdoptRefuses(t *testing.T) {
 }
 
 func newBuilder(def index.Definition) *index.Builder {
-	return index.NewBuilder(def, index.NewBudget(256<<20, 0), nil)
+	return index.NewBuilder(def, index.NewBudget(256<<20, 0))
 }
 
 // answers returns answers of every kind, as text.

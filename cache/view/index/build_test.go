@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 // builder makes snapshots in an order.
 func builder(t testing.TB, order raw.Sort) *index.Builder {
 	t.Helper()
-	b := index.NewBuilder(index.Definition{Name: "things", Order: order}, index.NewBudget(256<<20, 0), nil)
+	b := index.NewBuilder(index.Definition{Name: "things", Order: order}, index.NewBudget(256<<20, 0))
 	return b
 }
 
@@ -106,7 +106,7 @@ func TestPrepareInTurn(t *testing.T) {
 	for i := range rows {
 		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
 	}
-	snap := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20), nil).Load(rows)
+	snap := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20)).Load(rows)
 	q := fair.New(2, 100)
 	var callers sync.WaitGroup
 	for i := range 8 {
@@ -158,7 +158,7 @@ func TestPrepareSome(t *testing.T) {
 	for i := range rows {
 		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
 	}
-	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20), nil).Load(rows)
+	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20)).Load(rows)
 	read := func() (made int64) {
 		before := encoded.Load()
 		for _, slot := range []index.Slot{0, n / 2, n - 1} {
@@ -205,7 +205,7 @@ func TestFragmentsOnDemand(t *testing.T) {
 	for i := range rows {
 		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
 	}
-	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20), nil).Load(rows)
+	table := index.NewBuilder(def, index.NewBudget(256<<20, 1<<20)).Load(rows)
 	read := func(step int) (made int64) {
 		before := encoded.Load()
 		for slot := 0; slot < n; slot += step {

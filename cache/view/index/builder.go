@@ -34,10 +34,9 @@ type Builder struct {
 	// Files has the rows and fragments that do not fit into memory well; nil means that all stay in memory.
 	Files *mapped.Files
 
-	def     *Definition
-	foreign Foreign
-	budget  *Budget
-	none    *Table // a table without rows
+	def    *Definition
+	budget *Budget
+	none   *Table // a table without rows
 
 	last  *Table          // nil if there is no table to continue from
 	slots map[string]Slot // live rows of last by id; nil until Prepare
@@ -45,9 +44,9 @@ type Builder struct {
 
 // NewBuilder returns a builder for a view. If foreign is nil, its tables refuse filters that memory does not
 // evaluate.
-func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
+func NewBuilder(def Definition, b *Budget) *Builder {
 	def.places = places(def.Fragments)
-	return &Builder{def: &def, foreign: foreign, budget: b, none: &Table{def: &def}}
+	return &Builder{def: &def, budget: b, none: &Table{def: &def}}
 }
 
 // Load makes a table of rows in any order.
@@ -111,7 +110,7 @@ func (b *Builder) Row(doc bson.Raw) Row { return Row{Table: b.none, doc: &doc} }
 
 // tableOf returns a table of segments. The caller sets live, count and order.
 func (b *Builder) tableOf(segments []*segment) *Table {
-	s := &Table{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments,
+	s := &Table{def: b.def, budget: b.budget, segments: segments,
 		bases: make([]Slot, len(segments))}
 	for i, seg := range segments {
 		s.bases[i] = Slot(s.size)

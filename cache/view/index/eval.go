@@ -3,19 +3,14 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"sync"
 
 	"github.com/bits-and-blooms/bitset"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
-	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/pcre"
-	"vitrine/rules/raw"
 )
 
 type evaluation struct {
@@ -58,12 +53,6 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 		return set.Complement(), nil
 	case *filter.Elem:
 		return e.elem(ctx, n, within)
-	case *filter.ForeignNode:
-		leaf, err := e.foreign.Leaf(ctx, e.def.Name, n)
-		if err != nil {
-			return nil, err
-		}
-		return e.leaf(ctx, leaf)
 	default:
 		return e.confirm(ctx, n, within)
 	}
@@ -154,28 +143,4 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 		set.SetTo(slot, hit[i])
 	}
 	return set, nil
-}
-
-// Foreign asks a database which records of a view match a filter that memory does not evaluate, and yields their ids.
-type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bson.RawValue, error]
-
-// Leaf returns the condition that replaces a filter on a view: an _id that the database has found. Ids without a row
-// match nothing. An error of the database names the filter's parameter. A nil Foreign refuses every filter.
-func (f Foreign) Leaf(ctx context.Context, view string, n *filter.ForeignNode) (*filter.Leaf, error) {
-	if f == nil {
-		return nil, n.Refusal
-	}
-	var ids []bson.RawValue
-	for id, err := range f(ctx, view, n.Doc) {
-		var refused *rules.Error
-		if errors.As(err, &refused) && errors.Is(refused, rules.ErrWrongCall) {
-			err = rules.Wrongf(n.Refusal.Param, n.Refusal.Where, "%s, and the database refuses it: %s",
-				n.Refusal.Reason, refused.Reason)
-		}
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return &filter.Leaf{Path: raw.ByID.Path, Test: &filter.In{Values: raw.SortUnique(ids)}}, nil
 }

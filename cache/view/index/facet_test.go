@@ -25,7 +25,7 @@ func TestFacetOfFewValues(t *testing.T) {
 	for id := range rows {
 		docs = append(docs, mustRaw(doc(id, fmt.Sprint("kind ", id%3))))
 	}
-	b := index.NewBuilder(index.Definition{Name: "things"}, index.NewBudget(64<<20, 0), nil)
+	b := index.NewBuilder(index.Definition{Name: "things"}, index.NewBudget(64<<20, 0))
 	check := func(snap *index.Table) {
 		t.Helper()
 		for _, json := range []string{`{}`, `{"_id":{"$lt":5500}}`, `{"_id":{"$gte":5990}}`, `{"kind":"kind 1"}`,

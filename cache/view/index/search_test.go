@@ -113,7 +113,7 @@ func TestSearchAndFacetAgreeWithRows(t *testing.T) {
 		}
 		m := &model{t, rand.New(rand.NewPCG(uint64(seed), 1)), map[int]bson.Raw{}}
 		def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: texts}
-		b := index.NewBuilder(def, index.NewBudget(256<<20, 0), nil)
+		b := index.NewBuilder(def, index.NewBudget(256<<20, 0))
 		ids := size.ids
 		m.change(ids, 2*ids, 0)
 		var before *index.Table
@@ -307,7 +307,7 @@ func TestSearchRefused(t *testing.T) {
 	if _, err := sel.Facet(ctx, "title"); !errors.Is(err, gone) {
 		t.Errorf("Facet = %v after the client left", err)
 	}
-	b := index.NewBuilder(index.Definition{Name: "things", Words: texts}, index.NewBudget(1<<20, 0), nil)
+	b := index.NewBuilder(index.Definition{Name: "things", Words: texts}, index.NewBudget(1<<20, 0))
 	if sel, err = b.Load([]bson.Raw{mustRaw(docs[0])}).Select(context.Background(), filter.All()); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,8 @@ type Slot uint32
 
 // Table is the rows of a view at one generation. It is immutable and shared: callers must not change what it returns.
 type Table struct {
-	def     *Definition
-	budget  *Budget
-	foreign Foreign // if nil, filters that memory does not evaluate are refused
+	def    *Definition
+	budget *Budget
 
 	segments []*segment
 	bases    []Slot         // bases[i] is the first slot of segments[i]

@@ -22,7 +22,7 @@ func TestRowsAreConfirmedOnce(t *testing.T) {
 	for id := range rows {
 		docs = append(docs, mustRaw(doc(id)))
 	}
-	b := index.NewBuilder(index.Definition{Name: "things"}, index.NewBudget(64<<20, 0), nil)
+	b := index.NewBuilder(index.Definition{Name: "things"}, index.NewBudget(64<<20, 0))
 	f, err := filter.Parse([]byte(`{"authors":{"$elemMatch":{"$or":[{"aoi":true},{"aoi":"1"}]}}}`), filter.Options{})
 	if err != nil {
 		t.Fatal(err)

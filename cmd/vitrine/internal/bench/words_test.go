@@ -148,7 +148,7 @@ func BenchmarkLists(b *testing.B) {
 	def := index.Definition{Name: "activities", Order: raw.Sort{{Path: order, Desc: true}}, Words: texts.Words,
 		Warm: append(facets, mark.Public, mark.Subtype, mark.In)}
 	load := func(def index.Definition) *index.Table {
-		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
+		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0))
 		snap := builder.Load(rows)
 		builder.WarmFirst(ctx, snap)
 		return snap
