@@ -10,7 +10,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
-	github.com/cockroachdb/apd/v3 v3.2.3
 	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/dlclark/regexp2/v2 v2.12.0
 	github.com/dustin/go-humanize v1.0.1

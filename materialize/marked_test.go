@@ -220,8 +220,8 @@ func TestMarksOfPersons(t *testing.T) {
 func TestUndecidedMark(t *testing.T) {
 	store := newFakeStore()
 	store.replace("conferences", m{{Key: "_id", Value: 1}, {Key: "level", Value: "high"}},
-		m{{Key: "_id", Value: 2}, {Key: "level", Value: "7"}})
-	o := &marked{public: `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`}
+		m{{Key: "_id", Value: 2}, {Key: "level", Value: 7}})
+	o := &marked{public: `{"$expr":{"$gt":[{"$abs":"$level"},1]}}`}
 	r := newRunner(t, materialize.Options{Store: store,
 		Jobs: []materialize.Job{materialize.Marked(materialize.Plain("events"), o.options)}})
 	for range 2 {

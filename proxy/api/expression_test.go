@@ -13,14 +13,19 @@ import (
 // TestExpressionErrors: the answer to a wrong filter names parameter, place and reason, even if
 // only a record reveals the mistake.
 func TestExpressionErrors(t *testing.T) {
-	s := shelf(t, `{"title":"moths","a":[1,2],"n":1}`, `{"n":2}`)
+	s := shelf(t, `{"title":"moths","a":[1,2],"n":1}`, `{"n":2,"d":{"$numberDecimal":"2"}}`)
 	for filter, want := range map[string]string{
 		`{"$expr":{"$foo":1}}`: "json: $expr.$foo: the expression $foo " +
 			"is not evaluated in memory",
-		`{"$expr":{"$toInt":"abc"}}`: "json: $expr.$toInt: $toInt cannot read a text",
+		`{"$expr":{"$toInt":"abc"}}`: "json: $expr.$toInt: the expression $toInt is not evaluated in memory",
 		`{"$expr":{"$concat":["$title",1]}}`: "json: $expr.$concat: $concat takes a " +
 			"string as argument, not int",
-		`{"$expr":"$$nope"}`: "json: $expr: the variable $$nope is not defined",
+		`{"$expr":{"$gt":[{"$add":["$d",1]},2]}}`: "json: $expr.$gt.0.$add: $add of a decimal " +
+			"is not evaluated in memory",
+		`{"$expr":{"$lt":["$n",{"$add":[1,{"$numberDecimal":"1"}]}]}}`: "json: $expr.$lt.1.$add: $add of a decimal " +
+			"is not evaluated in memory",
+		`{"n":{"$size":4294967296}}`: "json: n.$size: $size needs a whole number from 0 to 2147483647",
+		`{"$expr":"$$nope"}`:         "json: $expr: the variable $$nope is not defined",
 		`{"$expr":{"$in":[1,"$nope"]}}`: "json: $expr.$in: $in takes an array, " +
 			"not missing",
 		`{"$expr":{"$size":"$a"}}`: "json: $expr.$size: $size takes an " +

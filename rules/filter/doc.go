@@ -26,10 +26,14 @@
 // them, and otherwise on a backtracking engine under a time limit.
 //
 // $expr evaluates the operators of the table in expr_table.go, over field paths, the variables $$ROOT, $$CURRENT,
-// $$NOW and $$REMOVE, and those of $map and $filter. raw.Field evaluates "$a.b", for groups and sums, too. The parser
-// computes everything that does not depend on a document. If an operator cannot take a value, the filter fails:
-// conditions with an expression are evaluated last, and only on documents that the other conditions do not decide.
-// The work on one document is bounded.
+// $$NOW and $$REMOVE, and that of $filter. raw.Field evaluates "$a.b", for groups and sums, too. The parser computes
+// everything that does not depend on a document. If an operator cannot take a value, the filter fails: conditions
+// with an expression are evaluated last, and only on documents that the other conditions do not decide. The work on
+// one document is bounded.
+//
+// Expressions are exact or not evaluated. With another operator the whole filter is a ForeignNode, for a database. A
+// value that only a database computes with, such as a decimal in arithmetic, is known when a document is matched:
+// that match ends with ErrNotInMemory, and Filter.Foreign is the filter to ask the database instead.
 //
 // A new operator of expressions is a line of expr_table.go and a function of a frame.
 //

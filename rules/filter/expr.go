@@ -20,7 +20,8 @@ type ExprNode struct {
 }
 
 // match evaluates the expression on a whole document, because the parser allows $expr only at the top level. The
-// error is a *rules.Error: the document has a value that an operator cannot take, or needs too much work.
+// error is a *rules.Error: the document has a value that an operator cannot take or, as ErrNotInMemory, that only a
+// database computes with, or it needs too much work.
 func (n *ExprNode) match(v bson.RawValue, b *pcre.Budget) (bool, error) {
 	s := states.Get().(*state)
 	defer s.release()
@@ -40,14 +41,14 @@ func (s *state) value(e expr) (v bson.RawValue, err error) {
 }
 
 // maxWork bounds the evaluation of an expression over one document, in steps: one for each argument, and one more for
-// every workBytes bytes of it. Nested $map and $filter multiply; this bounds their time, and the memory of their
+// every workBytes bytes of it. Nested $filter multiply; this bounds their time, and the memory of their
 // results.
 const maxWork, workBytes = 1 << 20, 32
 
 // state is the evaluation of an expression over one document.
 type state struct {
 	root  bson.RawValue
-	vars  []bson.RawValue // the variables of $map and $filter that are in scope
+	vars  []bson.RawValue // the variables of $filter that are in scope
 	stack []bson.RawValue // the arguments of the operators being evaluated
 	steps int             // steps left of maxWork
 	zone  zone            // the last time zone loaded
@@ -124,7 +125,7 @@ type call struct {
 	name  string
 	args  []expr      // nil if a named argument is absent
 	place rules.Error // for errors: parameter and place
-	slot  int         // slot of the variable that $map or $filter sets
+	slot  int         // slot of the variable that $filter sets
 	regex *Regex      // expression of $regexMatch; nil if it is null
 }
 
@@ -166,6 +167,14 @@ func (f frame) fail(format string, args ...any) {
 	rules.Fail(rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...))
 }
 
+// beyond ends the evaluation with ErrNotInMemory: the operator takes what, but only the database computes it exactly.
+func (f frame) beyond(what string) {
+	place := f.call.place
+	fault := rules.Wrongf(place.Param, place.Where, "%s %s is not evaluated in memory", f.call.name, what)
+	fault.Kind = ErrNotInMemory
+	rules.Fail(fault)
+}
+
 // checkWork fails if the work on the document exceeds maxWork.
 func (f frame) checkWork() {
 	if f.state.steps < 0 {
@@ -177,31 +186,11 @@ func (f frame) checkWork() {
 func (f frame) has(i int) bool { return i < len(f.call.args) && f.call.args[i] != nil }
 
 // lazy evaluates an argument that is not eager.
-func (f frame) lazy(i int) bson.RawValue { return f.call.args[i].eval(f.state) }
-
-// all calls check with each argument in turn. It stops at the first null and returns false.
-func (f frame) all(check func(i int)) bool {
-	for i, v := range f.values {
-		if raw.IsNone(v) {
-			return false
-		}
-		check(i)
-	}
-	return true
-}
-
-// each evaluates the third argument for each element of the input, which is the first argument. It binds the element
-// to the operator's variable, and stops when take returns false.
-func (f frame) each(take func(element, v bson.RawValue) bool) {
-	for element := range raw.Elements(f.array(0)) {
-		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set
-		v := f.lazy(2)
-		f.state.work(v)
-		f.checkWork()
-		if !take(element, v) {
-			return
-		}
-	}
+func (f frame) lazy(i int) bson.RawValue {
+	v := f.call.args[i].eval(f.state)
+	f.state.work(v)
+	f.checkWork()
+	return v
 }
 
 func (f frame) array(i int) bson.RawValue {
@@ -211,11 +200,15 @@ func (f frame) array(i int) bson.RawValue {
 	return f.values[i]
 }
 
-func (f frame) number(i int) bson.RawValue {
-	if v := f.values[i]; !raw.IsNumber(v.Type) {
+// number returns an int32, int64 or double unchanged. Only the database computes with decimals.
+func (f frame) number(v bson.RawValue) bson.RawValue {
+	switch {
+	case v.Type == bson.TypeDecimal128:
+		f.beyond("of a decimal")
+	case !raw.IsNumber(v.Type):
 		f.fail("takes numbers, not %s", typeName(v))
 	}
-	return f.values[i]
+	return v
 }
 
 func (f frame) int32(what string, v bson.RawValue) int {
@@ -235,8 +228,7 @@ func (f frame) count(what string, i int) int {
 	return n
 }
 
-func (f frame) string(what string, i int) string {
-	v := f.values[i]
+func (f frame) string(what string, v bson.RawValue) string {
 	if v.Type != bson.TypeString {
 		f.fail("takes a string as %s, not %s", what, typeName(v))
 	}

@@ -3,7 +3,6 @@ package filter
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,24 +13,18 @@ import (
 
 // date returns the time in a date, timestamp or ObjectID, in a time zone.
 func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
-	t, ok := moment(v)
-	if !ok {
-		f.fail("takes a date, not %s", typeName(v))
-	}
-	return t.In(zone)
-}
-
-// moment returns the time in a date, timestamp or ObjectID, in UTC.
-func moment(v bson.RawValue) (time.Time, bool) {
+	var at time.Time
 	switch {
 	case v.Type == bson.TypeDateTime:
-		return time.UnixMilli(int64(raw.Uint64(v.Value))).UTC(), true
+		at = time.UnixMilli(int64(raw.Uint64(v.Value)))
 	case v.Type == bson.TypeTimestamp:
-		return time.Unix(int64(raw.Uint64(v.Value)>>32), 0).UTC(), true
+		at = time.Unix(int64(raw.Uint64(v.Value)>>32), 0)
 	case v.Type == bson.TypeObjectID && len(v.Value) == 12:
-		return time.Unix(int64(binary.BigEndian.Uint32(v.Value)), 0).UTC(), true
+		at = time.Unix(int64(binary.BigEndian.Uint32(v.Value)), 0)
+	default:
+		f.fail("takes a date, not %s", typeName(v))
 	}
-	return time.Time{}, false
+	return at.In(zone)
 }
 
 // zone is a time zone with its name.
@@ -48,12 +41,12 @@ func (f frame) zone(i int) *time.Location {
 	if raw.IsNone(f.values[i]) {
 		return nil
 	}
-	name := f.string("time zone", i)
+	name := f.string("time zone", f.values[i])
 	if s := f.state; s.zone.Location == nil || s.zone.name != name {
 		location := locate(name)
 		s.steps -= zoneWork
-		if location == nil {
-			f.fail("knows no time zone %.40q", name)
+		if location == nil { // the database may know more
+			f.beyond(fmt.Sprintf("in the time zone %.40q", name))
 		}
 		s.zone = zone{strings.Clone(name), location}
 	}
@@ -78,14 +71,42 @@ func locate(name string) *time.Location {
 }
 
 // datePart returns $year or a similar operator. Its second argument is the time zone.
-func datePart(of func(time.Time) int) evaluation {
-	return func(f frame) bson.RawValue {
-		location := f.zone(1)
-		if location == nil {
-			return null
-		}
-		return intValue(int64(of(f.date(f.values[0], location))), bson.TypeInt32)
+func datePart(of func(time.Time) int) *operator {
+	return &operator{
+		least: 1, most: 1, names: []string{"date!", "timezone"}, nulls: 1,
+		eval: func(f frame) bson.RawValue {
+			location := f.zone(1)
+			if location == nil {
+				return null
+			}
+			return intValue(int64(of(f.date(f.values[0], location))), bson.TypeInt32)
+		},
 	}
+}
+
+// evalDateTrunc returns the midnight that begins the day, month or year. The database decides on other units, and
+// where a change of the clock skips or repeats that midnight.
+func evalDateTrunc(f frame) bson.RawValue {
+	location := f.zone(2)
+	if location == nil {
+		return null
+	}
+	unit := f.string("unit", f.values[1])
+	year, month, day := f.date(f.values[0], location).Date()
+	switch unit {
+	case "day":
+	case "month":
+		day = 1
+	case "year":
+		month, day = time.January, 1
+	default:
+		f.beyond(fmt.Sprintf("by %.40q", unit))
+	}
+	start := time.Date(year, month, day, 0, 0, 0, 0, location)
+	if start.Add(-time.Hour).Hour() != 23 || start.Add(time.Hour).Hour() != 1 {
+		f.beyond("at a midnight at which the clock changes")
+	}
+	return intValue(start.UnixMilli(), bson.TypeDateTime)
 }
 
 // The default formats of dates.
@@ -98,8 +119,8 @@ const (
 func evalDateToString(f frame) bson.RawValue {
 	format, isNull := "", f.has(1) && raw.IsNone(f.values[1])
 	if f.has(1) && !isNull {
-		format = f.string("format", 1)
-		f.formatted(format, time.Unix(0, 0).UTC()) // fails if the format is invalid
+		format = f.string("format", f.values[1])
+		f.formatted(format, time.Unix(0, 0).UTC())
 	}
 	location := f.zone(2)
 	switch {
@@ -113,143 +134,36 @@ func evalDateToString(f frame) bson.RawValue {
 			format = utcFormat
 		}
 	}
-	return f.formatted(format, f.date(f.values[0], location))
+	return raw.NewString(f.formatted(format, f.date(f.values[0], location)))
 }
 
-func (f frame) formatted(format string, t time.Time) bson.RawValue {
-	s, reason := formatDate(format, t)
-	if reason != "" {
-		f.fail("%s", reason)
-	}
-	return raw.NewString(s)
-}
-
-// layouts maps the letters of a format to Go's layouts.
+// layouts maps the letters of a format to Go's layouts. Go has none for L, the milliseconds.
 var layouts = map[byte]string{
-	'%': "%", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January",
-	'z': "-0700",
+	'%': "%", 'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'L': "", 'j': "002", 'z': "-0700",
 }
 
-const yearDigits = 4
-
-// dateNumbers are the letters that Go has no layout for, with the digits of their numbers.
-var dateNumbers = map[byte]struct {
-	digits int
-	of     func(t time.Time) int
-}{
-	'Y': {yearDigits, time.Time.Year},
-	'G': {yearDigits, func(t time.Time) int { year, _ := t.ISOWeek(); return year }},
-	'V': {2, func(t time.Time) int { _, week := t.ISOWeek(); return week }},
-	// before the first Sunday is week 0
-	'U': {2, func(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }},
-	'L': {3, func(t time.Time) int { return t.Nanosecond() / 1e6 }},
-	'w': {1, func(t time.Time) int { return int(t.Weekday()) + 1 }}, // Sunday is 1
-	'u': {1, isoWeekday},
-	'Z': {1, func(t time.Time) int { _, offset := t.Zone(); return offset / 60 }},
-}
-
-// formatDate writes a date in a format of $dateToString. If the format is invalid, reason says why.
-func formatDate(format string, t time.Time) (written, reason string) {
+// formatted writes a date in a format of $dateToString. Formats with other letters are left to the database.
+func (f frame) formatted(format string, t time.Time) string {
 	var b []byte
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			b = append(b, format[i])
 			continue
 		}
-		if i++; i == len(format) {
-			return "", "has a format that ends with %"
+		var letter byte // 0 after the last %
+		if i++; i < len(format) {
+			letter = format[i]
 		}
-		letter := format[i]
-		if number, ok := dateNumbers[letter]; ok {
-			n := number.of(t)
-			if number.digits == yearDigits && (n < 0 || n > 9999) {
-				return "", "writes years from 0 to 9999 only"
-			}
-			b = fmt.Appendf(b, "%0*d", number.digits, n)
-		} else if layout, ok := layouts[letter]; ok {
-			b = t.AppendFormat(b, layout)
-		} else {
-			return "", "has a format with the unknown letter " + strconv.QuoteRune(rune(letter))
+		layout, known := layouts[letter]
+		switch {
+		case !known:
+			f.beyond(fmt.Sprintf("in the format %.40q", format))
+		case letter == 'Y' && (t.Year() < 0 || t.Year() > 9999):
+			f.fail("writes years from 0 to 9999 only")
+		case letter == 'L':
+			b = fmt.Appendf(b, "%03d", t.Nanosecond()/1e6)
 		}
+		b = t.AppendFormat(b, layout)
 	}
-	return string(b), ""
-}
-
-// isoWeekday returns 1 for Monday to 7 for Sunday.
-func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
-
-// evalDateDiff counts how often a unit begins between two dates.
-func evalDateDiff(f frame) bson.RawValue {
-	weekly := f.values[2].Type == bson.TypeString && raw.Text(f.values[2]) == "week"
-	if weekly && f.has(4) && raw.IsNone(f.values[4]) {
-		return null
-	}
-	location := f.zone(3)
-	if location == nil {
-		return null
-	}
-	start, end, unit := f.date(f.values[0], location), f.date(f.values[1], location), f.string("unit", 2)
-	firstDay := 7
-	if weekly && f.has(4) {
-		firstDay = f.weekday(4)
-	}
-	n, ok := dateDiff(start, end, unit, firstDay)
-	if !ok {
-		f.fail("knows no unit %.40q", unit)
-	}
-	return intValue(n, bson.TypeInt64)
-}
-
-// weekday reads the name of a day, or its first three letters. Monday is 1.
-func (f frame) weekday(i int) int {
-	name := f.string("startOfWeek", i)
-	for day := 1; day <= 7; day++ {
-		full := time.Weekday(day % 7).String()
-		if strings.EqualFold(name, full) || strings.EqualFold(name, full[:3]) {
-			return day
-		}
-	}
-	f.fail("knows no day %.40q to start weeks", name)
-	return 0
-}
-
-// dateDiff counts how often a unit begins between two dates of one time zone. It returns false if the unit is
-// unknown. Weeks begin on firstDay, from 1 for Monday to 7.
-func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
-	const hour, day = 3600, 24 * 3600
-	_, from := start.Zone()
-	_, to := end.Zone()
-	first, last := start.Unix()+int64(from), end.Unix()+int64(to) // as the clocks of the zone have them
-	months := 12*(int64(end.Year())-int64(start.Year())) + int64(end.Month()) - int64(start.Month())
-	switch unit {
-	case "year":
-		return int64(end.Year()) - int64(start.Year()), true
-	case "quarter":
-		return floorDiv(months+int64(start.Month()-1)%3, 3), true
-	case "month":
-		return months, true
-	case "week":
-		since := int64((isoWeekday(start) - firstDay + 7) % 7) // days since the week of start began
-		return floorDiv(floorDiv(last, day)-floorDiv(first, day)+since, 7), true
-	case "day":
-		return floorDiv(last, day) - floorDiv(first, day), true
-	case "hour":
-		return floorDiv(last, hour) - floorDiv(first, hour) + int64((from-to)/hour), true
-	case "minute":
-		return floorDiv(end.Unix(), 60) - floorDiv(start.Unix(), 60), true
-	case "second":
-		return end.Unix() - start.Unix(), true
-	case "millisecond":
-		return end.UnixMilli() - start.UnixMilli(), true
-	}
-	return 0, false
-}
-
-// floorDiv divides by a positive number and rounds towards negative infinity.
-func floorDiv(a, b int64) int64 {
-	n := a / b
-	if a%b < 0 {
-		n--
-	}
-	return n
+	return string(b)
 }

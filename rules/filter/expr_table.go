@@ -2,7 +2,6 @@ package filter
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -43,79 +42,64 @@ var operators = map[string]*operator{
 	"$and":    {most: unlimited, lazy: true, eval: logical(false)},
 	"$or":     {most: unlimited, lazy: true, eval: logical(true)},
 	"$not":    {least: 1, most: 1, eval: func(f frame) bson.RawValue { return raw.NewBool(!raw.Truth(f.values[0])) }},
-	"$cond":   {least: 3, most: 3, names: strings.Fields("if! then! else!"), lazy: true, eager: 1, eval: evalCond},
+	"$cond":   {least: 3, most: 3, names: []string{"if!", "then!", "else!"}, lazy: true, eager: 1, eval: evalCond},
 	"$ifNull": {least: 2, most: unlimited, lazy: true, eval: evalIfNull},
 	"$type":   {least: 1, most: 1, eval: func(f frame) bson.RawValue { return raw.NewString(typeName(f.values[0])) }},
 
-	"$add":      {most: unlimited, eval: evalAdd},
+	"$add":      {most: unlimited, lazy: true, eval: evalAdd},
 	"$subtract": {least: 2, most: 2, nulls: 2, eval: evalSubtract},
-	"$multiply": {most: unlimited, eval: evalMultiply},
+	"$multiply": {most: unlimited, lazy: true, eval: evalMultiply},
 	"$divide":   {least: 2, most: 2, nulls: 2, eval: evalDivide},
 	"$mod":      {least: 2, most: 2, nulls: 2, eval: evalMod},
 	"$abs":      {least: 1, most: 1, nulls: 1, eval: evalAbs},
-	"$floor":    {least: 1, most: 1, nulls: 1, eval: fractional(math.Floor, decimals.Floor)},
-	"$ceil":     {least: 1, most: 1, nulls: 1, eval: fractional(math.Ceil, decimals.Ceil)},
-	"$round":    {least: 1, most: 2, nulls: 1, eval: evalRound},
+	"$floor":    {least: 1, most: 1, nulls: 1, eval: rounding(math.Floor)},
+	"$ceil":     {least: 1, most: 1, nulls: 1, eval: rounding(math.Ceil)},
 	"$min":      {most: unlimited, eval: extreme(-1)},
 	"$max":      {most: unlimited, eval: extreme(1)},
-	"$sum":      {most: unlimited, eval: func(f frame) bson.RawValue { return f.sum().value(f.state) }},
+	"$sum":      {most: unlimited, eval: func(f frame) bson.RawValue { return f.sum().value() }},
 	"$avg":      {most: unlimited, eval: evalAvg},
 
 	"$in": {least: 2, most: 2, eval: evalIn},
-	"$size": {least: 1, most: 1,
-		eval: func(f frame) bson.RawValue { return intValue(int64(raw.Count(f.array(0))), bson.TypeInt32) }},
-	"$isArray": {least: 1, most: 1,
-		eval: func(f frame) bson.RawValue { return raw.NewBool(f.values[0].Type == bson.TypeArray) }},
-	"$arrayElemAt": {least: 2, most: 2, nulls: 2,
-		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), f.int32("position", f.values[1])) }},
-	"$first": {least: 1, most: 1, nulls: 1,
-		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), 0) }},
-	"$last": {least: 1, most: 1, nulls: 1,
-		eval: func(f frame) bson.RawValue { return raw.At(f.array(0), -1) }},
-	"$anyElementTrue":  {least: 1, most: 1, eval: elementsTrue(true)},
-	"$allElementsTrue": {least: 1, most: 1, eval: elementsTrue(false)},
-	"$setIntersection": {most: unlimited, eval: evalIntersection},
-	"$setIsSubset":     {least: 2, most: 2, eval: evalSubset},
+	"$size": {least: 1, most: 1, eval: func(f frame) bson.RawValue {
+		return intValue(int64(raw.Count(f.array(0))), bson.TypeInt32)
+	}},
+	"$isArray": {least: 1, most: 1, eval: func(f frame) bson.RawValue {
+		return raw.NewBool(f.values[0].Type == bson.TypeArray)
+	}},
+	"$arrayElemAt": {least: 2, most: 2, nulls: 2, eval: func(f frame) bson.RawValue {
+		return raw.At(f.array(0), f.int32("position", f.values[1]))
+	}},
+	"$first": {least: 1, most: 1, nulls: 1, eval: func(f frame) bson.RawValue { return raw.At(f.array(0), 0) }},
+	"$last":  {least: 1, most: 1, nulls: 1, eval: func(f frame) bson.RawValue { return raw.At(f.array(0), -1) }},
 
-	"$concat":    {most: unlimited, eval: evalConcat},
+	"$concat":    {most: unlimited, lazy: true, eval: evalConcat},
 	"$toLower":   {least: 1, most: 1, eval: cased('A', 'Z')},
 	"$toUpper":   {least: 1, most: 1, eval: cased('a', 'z')},
 	"$strLenCP":  {least: 1, most: 1, eval: evalLength},
 	"$substrCP":  {least: 3, most: 3, eval: evalSubstring},
 	"$indexOfCP": {least: 2, most: 4, nulls: 1, eval: evalIndexOf},
 
-	"$year": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
-		eval: datePart(time.Time.Year)},
-	"$month": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
-		eval: datePart(func(t time.Time) int { return int(t.Month()) })},
-	"$dayOfMonth": {least: 1, most: 1, names: strings.Fields("date! timezone"), nulls: 1,
-		eval: datePart(time.Time.Day)},
-	"$dateToString": {names: strings.Fields("date! format timezone onNull"), lazy: true, eager: 3,
-		eval: evalDateToString},
-	"$dateDiff": {names: strings.Fields("startDate! endDate! unit! timezone startOfWeek"), nulls: 3,
-		eval: evalDateDiff},
-
-	"$convert": {names: strings.Fields("input! to! onError onNull -format -base -byteOrder"), lazy: true, eager: 2,
-		eval: evalConvert},
-	"$toBool":     {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeBoolean)},
-	"$toInt":      {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeInt32)},
-	"$toLong":     {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeInt64)},
-	"$toDouble":   {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeDouble)},
-	"$toDecimal":  {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeDecimal128)},
-	"$toString":   {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeString)},
-	"$toDate":     {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeDateTime)},
-	"$toObjectId": {least: 1, most: 1, nulls: 1, eval: conversion(bson.TypeObjectID)},
+	"$year":       datePart(time.Time.Year),
+	"$month":      datePart(func(t time.Time) int { return int(t.Month()) }),
+	"$dayOfMonth": datePart(time.Time.Day),
+	"$hour":       datePart(time.Time.Hour),
+	"$minute":     datePart(time.Time.Minute),
+	"$second":     datePart(time.Time.Second),
+	"$dateToString": {
+		names: []string{"date!", "format", "timezone", "onNull"}, lazy: true, eager: 3, eval: evalDateToString,
+	},
+	"$dateTrunc": {
+		names: []string{"date!", "unit!", "timezone", "-binSize", "-startOfWeek"}, nulls: 2, eval: evalDateTrunc,
+	},
 }
 
 // The operators with a syntax of their own, see exprParser.call.
 var (
-	mapOperator = &operator{names: strings.Fields("input! as in! -arrayIndexAs"), lazy: true, eager: 1,
-		nulls: 1, eval: evalMap}
-	filterOperator = &operator{names: strings.Fields("input! as cond! limit -arrayIndexAs"), lazy: true, eager: 1,
-		nulls: 1, eval: evalFilter}
-	switchOperator     = &operator{names: strings.Fields("branches! default"), lazy: true, eval: evalSwitch}
-	branchOperator     = &operator{names: strings.Fields("case! then!")}
-	regexMatchOperator = &operator{names: strings.Fields("input! regex! options"), eval: evalRegexMatch}
+	filterOperator = &operator{
+		names: []string{"input!", "as", "cond!", "limit", "-arrayIndexAs"}, lazy: true, eager: 1, nulls: 1,
+		eval: evalFilter,
+	}
+	regexMatchOperator = &operator{names: []string{"input!", "regex!", "options"}, eval: evalRegexMatch}
 )
 
 // comparison returns the comparison op if holds is true, and its opposite otherwise.
@@ -144,20 +128,6 @@ func evalCond(f frame) bson.RawValue {
 		return f.lazy(1)
 	}
 	return f.lazy(2)
-}
-
-// evalSwitch takes alternating conditions and values, then the default or nil.
-func evalSwitch(f frame) bson.RawValue {
-	last := len(f.call.args) - 1
-	for i := 0; i < last; i += 2 {
-		if raw.Truth(f.lazy(i)) {
-			return f.lazy(i + 1)
-		}
-	}
-	if !f.has(last) {
-		f.fail("found no branch for a document, and has no default")
-	}
-	return f.lazy(last)
 }
 
 // evalIfNull returns the first argument that is neither null nor missing, or the last.

@@ -1,7 +1,9 @@
 package filter
 
 import (
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,9 +20,14 @@ func (f frame) coerce() string {
 		return ""
 	case raw.IsText(v.Type) || v.Type == bson.TypeJavaScript:
 		return raw.Text(v)
-	case raw.IsNumber(v.Type) || v.Type == bson.TypeDateTime:
-		made, _ := convert(v, bson.TypeString)
-		return raw.Text(made)
+	}
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.FormatInt(raw.Int(v), 10)
+	case bson.TypeDateTime:
+		return f.formatted(utcFormat, f.date(v, time.UTC))
+	case bson.TypeDouble, bson.TypeDecimal128, bson.TypeTimestamp:
+		f.beyond("of a " + typeName(v))
 	}
 	f.fail("takes a string, number or date, not %s", typeName(v))
 	return ""
@@ -29,8 +36,12 @@ func (f frame) coerce() string {
 // evalConcat concatenates strings. It returns null if one of them is null.
 func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
-	if !f.all(func(i int) { b.WriteString(f.string("argument", i)) }) {
-		return null
+	for i := range f.call.args {
+		v := f.lazy(i)
+		if raw.IsNone(v) {
+			return null
+		}
+		b.WriteString(f.string("argument", v))
 	}
 	return raw.NewString(b.String())
 }
@@ -50,7 +61,7 @@ func cased(first, last byte) evaluation {
 
 // evalLength counts code points, not bytes.
 func evalLength(f frame) bson.RawValue {
-	return intValue(int64(utf8.RuneCountInString(f.string("argument", 0))), bson.TypeInt32)
+	return intValue(int64(utf8.RuneCountInString(f.string("argument", f.values[0]))), bson.TypeInt32)
 }
 
 // evalSubstring counts code points. It stops at the end of the string.
@@ -73,7 +84,7 @@ func offset(s string, point int) int {
 
 // evalIndexOf returns a position in code points, or -1 if the second string does not occur.
 func evalIndexOf(f frame) bson.RawValue {
-	s, token := f.string("first argument", 0), f.string("second argument", 1)
+	s, token := f.string("first argument", f.values[0]), f.string("second argument", f.values[1])
 	from, to := 0, utf8.RuneCountInString(s)
 	if len(f.values) > 2 {
 		from = f.count("start", 2)
@@ -97,7 +108,7 @@ func evalRegexMatch(f frame) bson.RawValue {
 	if raw.IsNone(f.values[0]) {
 		return raw.NewBool(false)
 	}
-	s := f.string("input", 0)
+	s := f.string("input", f.values[0])
 	if f.call.regex == nil {
 		return raw.NewBool(false)
 	}

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,20 +125,22 @@ func (p *exprParser) fold(e expr, args []expr) expr {
 			return e
 		}
 	}
-	s := state{steps: maxWork}
-	return constant(e.eval(&s))
+	v, err := (&state{steps: maxWork}).value(e)
+	if fault, ok := errors.AsType[*rules.Error](err); ok && errors.Is(err, ErrNotInMemory) {
+		p.filter.leave(fault)
+		return foreign{}
+	} else if err != nil {
+		rules.Fail(err)
+	}
+	return constant(v)
 }
 
 func (p *exprParser) call(name string, v bson.RawValue) expr {
 	switch name {
 	case "$literal", "$const":
 		return constant(v)
-	case "$switch":
-		return p.switchExpr(v)
-	case "$map":
-		return p.parseScoped(mapOperator, name, v)
 	case "$filter":
-		return p.parseScoped(filterOperator, name, v)
+		return p.filterExpr(v)
 	case "$regexMatch":
 		return p.regexMatch(v)
 	}
@@ -173,7 +176,7 @@ func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []exp
 	return args
 }
 
-// namedArguments parses named arguments. as is the variable that $map and $filter set for each element.
+// namedArguments parses named arguments. as is the variable that $filter sets for each element.
 func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, as string) []expr {
 	args := make([]expr, len(op.names))
 	if v.Type != bson.TypeEmbeddedDocument {
@@ -188,9 +191,7 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 		case op.names[i][0] == '-':
 			p.foreignExpr(name+"."+key, e.Value())
 		case key == "as":
-		case key == "branches":
-			args[i] = constant{} // switchExpr parses them
-		case key == "in" || key == "cond":
+		case key == "cond":
 			p.vars = append(p.vars, as)
 			args[i] = p.inside(key, e.Value())
 			p.vars = p.vars[:len(p.vars)-1]
@@ -206,41 +207,24 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 	return args
 }
 
-// parseScoped parses $map and $filter, which set a variable for their other arguments.
-func (p *exprParser) parseScoped(op *operator, name string, v bson.RawValue) expr {
+// filterExpr parses $filter, which sets a variable for its condition.
+func (p *exprParser) filterExpr(v bson.RawValue) expr {
 	as := "this"
 	if e, ok := raw.Lookup(v.Value, "as"); ok && v.Type == bson.TypeEmbeddedDocument {
 		if as = ""; e.Type == bson.TypeString {
 			as = raw.Text(e.Value())
 		}
 		if !variableName.MatchString(as) {
-			p.filter.fail("%s takes as name a small letter, then letters, digits and _", name)
+			p.filter.fail("$filter takes as name a small letter, then letters, digits and _")
 		}
 	}
-	c := p.newCall(op, name, p.namedArguments(op, name, v, as))
+	c := p.newCall(filterOperator, "$filter", p.namedArguments(filterOperator, "$filter", v, as))
 	c.slot = len(p.vars)
 	return c
 }
 
 // variableName matches the names that a filter may give to a variable.
 var variableName = regexp.MustCompile(`^[a-z\x{80}-\x{10ffff}][a-zA-Z0-9_\x{80}-\x{10ffff}]*$`)
-
-// switchExpr parses the branches of $switch into pairs, followed by the default.
-func (p *exprParser) switchExpr(v bson.RawValue) expr {
-	outer := p.namedArguments(switchOperator, "$switch", v, "")
-	branches, _ := raw.Lookup(v.Value, "branches")
-	if branches.Type != bson.TypeArray || len(raw.Body(branches.Data)) == 0 {
-		p.filter.fail("$switch takes a list of branches that is not empty")
-	}
-	var args []expr
-	for e := range raw.All(branches.Data) {
-		p.filter.within("branches."+string(e.Key), func() {
-			args = append(args, p.namedArguments(branchOperator, "a branch of $switch", e.Value(), "")...)
-		})
-	}
-	c := p.newCall(switchOperator, "$switch", append(args, outer[1]))
-	return p.fold(c, c.args)
-}
 
 // regexMatch parses $regexMatch. It compiles the expression once, unless it is null.
 func (p *exprParser) regexMatch(v bson.RawValue) expr {
