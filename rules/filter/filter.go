@@ -2,7 +2,6 @@ package filter
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,12 +11,6 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
-
-// ErrNotInMemory marks filters that are valid MongoDB but that this package does not evaluate: $text, geographic
-// operators, $jsonSchema, the rarer $expr operators and expressions, and $expr on values such as decimals, which only
-// a match finds. A caller with a MongoDB may pass the filter on, because the rest of it has been checked. It is a
-// rules.ErrWrongCall, too.
-var ErrNotInMemory = fmt.Errorf("%w: not evaluated in memory", rules.ErrWrongCall)
 
 // Filter is a parsed, validated query. It is immutable and safe for concurrent use.
 type Filter struct {
@@ -115,6 +108,29 @@ func (f *Filter) Origin(n Node) string {
 		}
 	}
 	return ""
+}
+
+// Foreign returns the filter for rows with a value that expressions here do not compute with, such as a decimal (see
+// ErrNotInMemory): the whole of each caller's filter that has an expression is a ForeignNode. It returns nil if there
+// is none, or if the parser was not to leave anything to a database.
+func (f *Filter) Foreign() *Filter {
+	if f.asks || f.foreign == nil {
+		return nil
+	}
+	left := *f
+	left.root, left.asks = f.foreign, true
+	return &left
+}
+
+// Resolve returns the filter with another node for each ForeignNode.
+func (f *Filter) Resolve(by func(*ForeignNode) (Node, error)) (*Filter, error) {
+	if !f.asks {
+		return f, nil
+	}
+	root, err := resolve(f.root, by)
+	resolved := *f
+	resolved.root, resolved.asks = root, false
+	return &resolved, err
 }
 
 // Conditions returns the parts of the filter's tree that all have to hold.

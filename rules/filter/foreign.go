@@ -24,29 +24,7 @@ type ForeignNode struct {
 	moment string // see parser.moment
 }
 
-// Foreign returns the filter for rows with a value that expressions here do not compute with, such as a decimal (see
-// ErrNotInMemory): the whole of each caller's filter that has an expression is a ForeignNode. It returns nil if there
-// is none, or if the parser was not to leave anything to a database.
-func (f *Filter) Foreign() *Filter {
-	if f.asks || f.foreign == nil {
-		return nil
-	}
-	left := *f
-	left.root, left.asks = f.foreign, true
-	return &left
-}
-
-// Resolve returns the filter with another node for each ForeignNode.
-func (f *Filter) Resolve(by func(*ForeignNode) (Node, error)) (*Filter, error) {
-	if !f.asks {
-		return f, nil
-	}
-	root, err := resolve(f.root, by)
-	resolved := *f
-	resolved.root, resolved.asks = root, false
-	return &resolved, err
-}
-
+// resolve returns a tree with another node for each ForeignNode.
 func resolve(n Node, by func(*ForeignNode) (Node, error)) (Node, error) {
 	var parts []Node
 	for _, part := range Parts(n) {
