@@ -78,8 +78,8 @@ func StartIn(t testing.TB, dir string) *Server {
 }
 
 // checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below
-// cache/origin whole, and from programtest only the tests in files named *_wire_test.go. Helpers that start a server
-// may stand in other files.
+// cache/origin whole, and from the packages below programtest only the tests in files named *_wire_test.go. Helpers
+// that start a server may stand in other files.
 func checkPlace(t testing.TB) {
 	t.Helper()
 	calls := make([]uintptr, 100)
@@ -90,9 +90,9 @@ func checkPlace(t testing.TB) {
 			test = frame
 		}
 	}
-	named := strings.HasSuffix(test.File, "_wire_test.go") && strings.Contains(test.Function, "/programtest.")
+	named := strings.HasSuffix(test.File, "_wire_test.go") && strings.Contains(test.Function, "/programtest/")
 	if !named && !strings.HasPrefix(test.Function, "vitrine/cache/origin") {
-		t.Errorf("%s needs a MongoDB-compatible server: move it to a file of programtest named *_wire_test.go",
+		t.Errorf("%s needs a MongoDB-compatible server: move it to a file below programtest named *_wire_test.go",
 			test.Function)
 	}
 }
