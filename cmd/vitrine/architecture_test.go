@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -105,62 +107,81 @@ func TestAnswersHaveNoViews(t *testing.T) {
 // goPackage is a package as go list describes it.
 type goPackage struct {
 	ImportPath, Dir, Export string
-	Standard                bool
 	GoFiles                 []string
 	Module                  *struct{ Main bool }
 
-	exports map[string]string // of all packages, by import path
+	checked func() (checkedPackage, error) // the result of the first call; the tests share it
+}
+
+// checkedPackage is a package with its types. Tests read it at the same time.
+type checkedPackage struct {
+	files map[string]*ast.File // by name
+	info  *types.Info
+	pkg   *types.Package
 }
 
 // listPackages returns the packages of this module.
-func listPackages(t *testing.T) (own []goPackage) {
+func listPackages(t *testing.T) []goPackage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps",
-		"-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	own, err := ownPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// ownPackages compiles and lists the packages of this module, once for all tests.
+var ownPackages = sync.OnceValues(func() (own []goPackage, err error) {
+	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
 	list.Dir = filepath.Join("..", "..")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	exports := map[string]string{}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		p := goPackage{exports: exports}
+	exports := map[string]string{} // of all packages, by import path
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return own
+			return own, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		exports[p.ImportPath] = p.Export
 		if p.Module != nil && p.Module.Main {
+			p.checked = sync.OnceValues(func() (checkedPackage, error) { return p.typeCheck(exports) })
 			own = append(own, p)
 		}
 	}
-}
+})
 
-// check reads and type-checks a package.
+// check returns the files and types of a package.
 func (p goPackage) check(t *testing.T) (map[string]*ast.File, *types.Info, *types.Package) {
 	t.Helper()
-	fset, files := token.NewFileSet(), map[string]*ast.File{}
-	for _, name := range p.GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = f
-	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc",
-		func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })}
-	all := make([]*ast.File, 0, len(files))
-	for _, name := range p.GoFiles {
-		all = append(all, files[name])
-	}
-	pkg, err := conf.Check(p.ImportPath, fset, all, info)
+	c, err := p.checked()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files, info, pkg
+	return c.files, c.info, c.pkg
+}
+
+// typeCheck reads and type-checks a package.
+func (p goPackage) typeCheck(exports map[string]string) (c checkedPackage, err error) {
+	fset := token.NewFileSet()
+	c.files, c.info = map[string]*ast.File{}, &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	all := make([]*ast.File, 0, len(p.GoFiles))
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return c, err
+		}
+		c.files[name] = f
+		all = append(all, f)
+	}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	c.pkg, err = conf.Check(p.ImportPath, fset, all, c.info)
+	return c, err
 }
 
 // fileReferences maps each file of a package to the files whose names it uses.
