@@ -51,6 +51,19 @@ func (s *Server) Until(path string, words ...string) (status int, body string) {
 	return status, body
 }
 
+// Served repeats a request until its answer is not 503: clients are to try again while a server is busy, or while a
+// view that stays in the store moves on to its next generation.
+func (s *Server) Served(path string) (status int, body string) {
+	s.T.Helper()
+	Await(s.T, path+" is answered", func() string {
+		if status, body = s.Get(path); status == http.StatusServiceUnavailable {
+			return body
+		}
+		return ""
+	})
+	return status, body
+}
+
 // Refresh requests a refresh from the operator's listener, and returns the status and answer.
 func (s *Server) Refresh(query string) (int, string) {
 	s.T.Helper()

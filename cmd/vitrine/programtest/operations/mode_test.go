@@ -42,9 +42,9 @@ func TestServeModes(t *testing.T) {
 		"/lists/projects.json?facets=person,unit&group=year",
 		"/lists.json",
 	} {
-		_, want := memory.Get(path)
+		_, want := memory.Served(path)
 		for name, s := range map[string]*programtest.Server{"store": store, "auto": auto} {
-			if status, got := s.Get(path); status != 200 ||
+			if status, got := s.Served(path); status != 200 ||
 				programtest.Unstamped(got) != programtest.Unstamped(want) {
 				t.Errorf("%s, mode %s: status %d, %d bytes, want %d", path, name, status, len(got), len(want))
 			}
