@@ -226,7 +226,7 @@ func TestShadowOfHostileAnswers(t *testing.T) {
 	}
 	// To ask for the report takes memory, too: longer and longer pauses make that little, however long it takes.
 	for pause := 5 * time.Millisecond; compared(t, s.Site).Total.Asked < 4; pause *= 2 {
-		time.Sleep(pause)
+		<-time.After(pause)
 	}
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4*64*uint64(hostile.Len()) {

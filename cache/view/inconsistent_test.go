@@ -66,7 +66,7 @@ func begun(t *testing.T, o view.Options) *view.Set {
 func becomes(s *view.Set, is func(view.Status) bool) {
 	for !is(s.Status()[0]) {
 		s.Notify("things")
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 }
 

@@ -99,6 +99,6 @@ func goOn(t *testing.T, s *view.Set, p *publisher, from int) int {
 			}
 			return from + 1
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 }

@@ -106,7 +106,7 @@ func TestRefreshKeepsTheLastGoodSnapshot(t *testing.T) {
 	s.err = errors.New("away")
 	s.mu.Unlock()
 	for r.Status()[0].Err == nil {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	snap, err := r.Snapshot("things")
 	if err != nil || snap.Len() != 1 {

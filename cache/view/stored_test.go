@@ -253,7 +253,7 @@ func kept(t *testing.T, o view.Options) *view.Set {
 		}
 	})
 	for !s.Ready() {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	return s
 }

@@ -189,8 +189,13 @@ func TestRandomAttacker(t *testing.T) {
 func quietly(t *testing.T, l *proxytest.Live) int {
 	t.Helper()
 	proxytest.Until(t, "no connection is open", func() bool { return l.Metric("vitrine_connections") == 0 })
-	time.Sleep(50 * time.Millisecond)
-	return runtime.NumGoroutine()
+	before := -1
+	proxytest.Until(t, "no goroutine ends or starts", func() bool {
+		last := before
+		before = runtime.NumGoroutine()
+		return before == last
+	})
+	return before
 }
 
 // descriptors counts the open descriptors of this process; 0 if the system does not report them.
@@ -205,11 +210,11 @@ func descriptors() int {
 // falls counts until there are at most so many, and returns the last count. It gives up after so long that even a
 // busy machine has ended by then what ends at all.
 func falls(most int, count func() int) (n int) {
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if n = count(); n <= most || time.Now().After(end) {
-			return n
-		}
+	end := time.Now().Add(5 * time.Minute)
+	for n = count(); n > most && time.Now().Before(end); n = count() {
+		<-time.After(20 * time.Millisecond)
 	}
+	return n
 }
 
 // flurry sends requests for a while and returns how often each status came; 0 stands for no answer.

@@ -89,11 +89,10 @@ func begun(l *proxytest.Live, text string) net.Conn {
 func sendsSlowly(l *proxytest.Live, conn net.Conn, name string) bool {
 	var sending sync.WaitGroup
 	sending.Go(func() {
-		for {
+		for range time.Tick(10 * time.Millisecond) {
 			if _, err := conn.Write([]byte("a")); err != nil {
 				return
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 	})
 	defer sending.Wait()

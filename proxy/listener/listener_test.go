@@ -409,7 +409,12 @@ func TestIdle(t *testing.T) {
 	o.Read, o.Idle = time.Hour, 50*time.Millisecond
 	client, server := connect(t, o)
 	const request = "GET / HTTP/1.1\r\n\r\n"
-	time.Sleep(2 * o.Idle)
+	if err := client.SetReadDeadline(time.Now().Add(2 * o.Idle)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection is not left open before the first request: %v", err)
+	}
 	if _, err := io.WriteString(client, request); err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +434,8 @@ func TestSendLimit(t *testing.T) {
 	o.Write, o.Send = time.Hour, 100*time.Millisecond
 	client, server := connect(t, o)
 	go func() {
-		for piece := make([]byte, 1<<10); ; time.Sleep(time.Millisecond) {
+		piece := make([]byte, 1<<10)
+		for range time.Tick(time.Millisecond) {
 			if _, err := client.Read(piece); err != nil {
 				return
 			}

@@ -2,6 +2,7 @@ package response_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -149,7 +150,7 @@ func latencies(l *proxytest.Live, stop <-chan struct{}, target string, pause tim
 		l.Write(conn, "GET "+target+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		see(l.Read(r))
 		all = append(all, time.Since(began))
-		time.Sleep(pause)
+		<-time.After(pause)
 	}
 }
 
@@ -166,10 +167,10 @@ func TestExpressionsBesideHits(t *testing.T) {
 	o.Cache.Timeout = o.Limits.RequestTimeout
 	l := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Many(t, rows), o))
 	const hot = "/api/activities?limit=5"
-	for l.Get(hot).Header.Get("Cache-Status") != "vitrine; hit" { // the server caches it a moment after the answer
-		time.Sleep(time.Millisecond)
-	}
-	attack := func(stop chan struct{}, clients int) (answered map[int]int, done func()) {
+	proxytest.Until(t, "the answer is kept", func() bool { // a moment after the server has sent it
+		return l.Get(hot).Header.Get("Cache-Status") == "vitrine; hit"
+	})
+	attack := func(stop <-chan struct{}, clients int) (answered map[int]int, done func()) {
 		var mu sync.Mutex
 		answered = map[int]int{}
 		var attackers sync.WaitGroup
@@ -212,7 +213,9 @@ func TestExpressionsBesideHits(t *testing.T) {
 		return answered, attackers.Wait
 	}
 	measure := func(clients int) (p50, p99 time.Duration, answered map[int]int) {
-		stop := make(chan struct{})
+		running, cancel := context.WithTimeout(t.Context(), long)
+		defer cancel()
+		stop := running.Done()
 		answered, wait := attack(stop, clients)
 		var all []time.Duration
 		var prober sync.WaitGroup
@@ -223,8 +226,6 @@ func TestExpressionsBesideHits(t *testing.T) {
 				}
 			})
 		})
-		time.Sleep(long)
-		close(stop)
 		prober.Wait()
 		wait()
 		return percentile(all, 50), percentile(all, 99), answered
@@ -250,7 +251,9 @@ func TestCacheBusting(t *testing.T) {
 	const hot = "/api/activities?limit=20"
 	var n atomic.Int64
 	flood := func(long time.Duration) {
-		stop := make(chan struct{})
+		running, cancel := context.WithTimeout(t.Context(), long)
+		defer cancel()
+		stop := running.Done()
 		var clients sync.WaitGroup
 		for range 8 {
 			clients.Go(func() {
@@ -293,8 +296,6 @@ func TestCacheBusting(t *testing.T) {
 				}
 			})
 		})
-		time.Sleep(long)
-		close(stop)
 		clients.Wait()
 		prober.Wait()
 		t.Logf("%d queries; %d of %d hot answers from memory", n.Load(), hits, asked)

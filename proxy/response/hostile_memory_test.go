@@ -188,7 +188,7 @@ func TestSlowStreams(t *testing.T) {
 			defer res.Body.Close()
 			answers = append(answers, res)
 		}
-		time.Sleep(limit)
+		<-time.After(limit)
 		for _, res := range answers {
 			body, err := io.ReadAll(res.Body)
 			if err != nil || res.StatusCode != http.StatusOK {

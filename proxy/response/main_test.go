@@ -17,7 +17,7 @@ func heldSince(before, most int) (held int) {
 		if held = proxytest.Memory() - before; held <= most {
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	return held
 }

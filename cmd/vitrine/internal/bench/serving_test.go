@@ -125,7 +125,7 @@ func (h *house) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	for !h.views.Ready() {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	close(h.settled)
 }
