@@ -215,7 +215,7 @@ func (a *agreement) counts(list, query string) int {
 // same answers as one in memory. VITRINE_TEST_COMBINATIONS says how many combinations to try at least: it goes on
 // until a quarter of as many had records, because what few or no records have in common shows little.
 func TestFormatsAgree(t *testing.T) {
-	combinations, stored := 200, 50
+	combinations, stored := 80, 30
 	if testing.Short() {
 		combinations, stored = 60, 5
 	}
