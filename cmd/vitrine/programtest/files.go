@@ -50,7 +50,7 @@ func WriteDump(t *testing.T, dir string) {
 func ImportOsiris(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	data, err := filepath.Abs(filepath.Join("testdata", "osiris"))
+	data, err := filepath.Abs(filepath.Join("..", "testdata", "osiris"))
 	if err != nil {
 		t.Fatal(err)
 	}
