@@ -63,8 +63,8 @@ type Server struct {
 	admin    *fiber.App
 }
 
-// handler returns what the HTTP server calls for each request to an app. While the server drains, it closes connections
-// after their response, so that clients move elsewhere.
+// handler returns what the HTTP server calls for each request to an app. While the server drains, it closes
+// connections after their response, so that clients move elsewhere.
 func (s *Server) handler(app *fiber.App) fasthttp.RequestHandler {
 	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	return func(ctx *fasthttp.RequestCtx) {

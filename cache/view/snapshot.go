@@ -63,8 +63,8 @@ func (s *Snapshot) Resident() (*index.Table, bool) {
 	return m.Table, ok
 }
 
-// Search selects rows by a filter and by the terms of each search. count is their number if the caller knows it: then a
-// view in the store is not asked to count them. Otherwise it is Uncounted.
+// Search selects rows by a filter and by the terms of each search. count is their number if the caller knows it: then
+// a view in the store is not asked to count them. Otherwise it is Uncounted.
 func (s *Snapshot) Search(
 	ctx context.Context, f *filter.Filter, count int, searches ...[]string,
 ) (selected Selection, err error) {

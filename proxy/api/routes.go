@@ -109,8 +109,8 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 	return errors.Join(err, failed)
 }
 
-// Views declares all views, with what this package needs of them: fragments of rows, and the indexes that the catalogue
-// names. Activities have warm paths besides.
+// Views declares all views, with what this package needs of them: fragments of rows, and the indexes that the
+// catalogue names. Activities have warm paths besides.
 func Views(warm ...string) (defs []index.Definition) {
 	for _, v := range views.All() {
 		def := index.Definition{Name: v.Name, Warm: slices.Clone(v.Filtered)}

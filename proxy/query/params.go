@@ -208,8 +208,8 @@ func (p Params) refuse(param, where, format string, args ...any) {
 	p.Fail(rules.Wrongf(param, where, format, args...))
 }
 
-// Complete returns the mistakes in the parameters, for callers that accept no others: a parameter that was not read is
-// a mistake, too.
+// Complete returns the mistakes in the parameters, for callers that accept no others: a parameter that was not read
+// is a mistake, too.
 func (p Params) Complete() error {
 	if unread := p.Ignored(); unread != "" {
 		p.Fail(rules.Wrongf("", "", "unknown parameters: %s", unread))

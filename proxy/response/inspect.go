@@ -5,13 +5,14 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/rules"
 	"vitrine/rules/pcre"
-
-	"github.com/gofiber/fiber/v2"
 )
 
 // Evaluated is the answer to a request that is inspected.
