@@ -69,7 +69,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		if err != nil {
 			return nil, err
 		}
-		b.Selected.Snapshot, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
+		b.Selected.On, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
 		if rows, resident := s.Own().Resident(); resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 			if selected.Count() == 0 && l.restricted == "" {

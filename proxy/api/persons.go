@@ -71,7 +71,7 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 			return nil, err
 		}
 		b := body(row)
-		b.Selected = response.Selected{Snapshot: s.Own(), Filter: f, Count: 1}
+		b.Selected = response.Selected{On: s.Own(), Filter: f, Count: 1}
 		return b, nil
 	}
 	return plan, nil

@@ -40,10 +40,10 @@ type asked struct {
 func (a *asked) inspect(ctx context.Context, answer response.Evaluated) error {
 	*a = asked{id: a.id, record: a.record, answer: answer} // the last one, if the view was published meanwhile
 	made := answer.Selected
-	if made.Snapshot == nil {
+	if made.On == nil {
 		return a.find(ctx, answer.Snapshot)
 	}
-	if err := a.find(ctx, made.Snapshot); err != nil {
+	if err := a.find(ctx, made.On); err != nil {
 		return err
 	}
 	if err := a.ask(ctx, made); err != nil {
@@ -76,10 +76,10 @@ func (a *asked) find(ctx context.Context, s *view.Snapshot) (err error) {
 
 // ask asks about a selection and each of its clauses, after find.
 func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
-	q := counting{snap: of.Snapshot}
-	a.selected = &Selected{Rows: of.Count, Of: of.Snapshot.Len()}
+	q := counting{snap: of.On}
+	a.selected = &Selected{Rows: of.Count, Of: of.On.Len()}
 	if a.row != nil {
-		if q.one, err = of.Snapshot.Select(ctx, a.record); err != nil {
+		if q.one, err = of.On.Select(ctx, a.record); err != nil {
 			return err
 		}
 		if a.selected.Has, err = q.has(ctx, of.Filter, of.Searches...); err != nil {
@@ -89,7 +89,7 @@ func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
 	for _, n := range of.Filter.Conditions() {
 		c := clauseOf(n, a.row, fair.Backtracking(ctx), func(c *Clause) {
 			c.From = of.Filter.Origin(c.node)
-			c.How, _ = howOf(of.Snapshot, c.node)
+			c.How, _ = howOf(of.On, c.node)
 		})
 		if err := q.condition(ctx, &c, of.Filter.Alone(n)); err != nil {
 			return err

@@ -164,7 +164,7 @@ func (o Options) withoutItem(ctx context.Context, a *asked, item string) error {
 	if err != nil {
 		return err
 	}
-	return a.ask(ctx, response.Selected{Snapshot: a.snapshot, Filter: where, Count: found.Count()})
+	return a.ask(ctx, response.Selected{On: a.snapshot, Filter: where, Count: found.Count()})
 }
 
 // http returns the request that is explained.

@@ -85,7 +85,7 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		b, err := write(ctx, a)
 		if err == nil {
 			b.Ignored = a.ignored()
-			b.Selected = response.Selected{Snapshot: a.snap, Count: a.count, Rows: response.Documents(a.rows.Entries)}
+			b.Selected = response.Selected{On: a.snap, Count: a.count, Rows: response.Documents(a.rows.Entries)}
 			b.Selected.Filter, b.Selected.Searches = a.rows.Filter()
 		}
 		return b, err

@@ -12,7 +12,7 @@ import (
 
 // Selected says which rows a body is made of, so that the same can be asked again: an explanation does.
 type Selected struct {
-	Snapshot *view.Snapshot // nil if the body is not made of selected rows
+	On       *view.Snapshot // whose rows they are; nil if the body is not made of selected rows
 	Filter   *filter.Filter
 	Searches [][]string // the terms of each search
 	Count    int        // of the selected rows
