@@ -12,8 +12,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ExprNode is $expr: it holds if its expression has a true value. Expressions see whole values: they do not open
-// arrays, and compare across types in MongoDB's total order.
+// ExprNode is $expr: it holds if its expression has a true value. Expressions see whole values:
+// they do not open arrays, and compare across types in MongoDB's total order. The key is made of
+// the BSON as it was written: $expr distinguishes 1 from 1.0, which $type can tell.
 type ExprNode struct {
 	root expr
 	key  string
@@ -35,17 +36,22 @@ type expr interface {
 	eval(s *state) bson.RawValue
 }
 
+// value evaluates an expression, and returns as an error what a frame reported by rules.Fail.
 func (s *state) value(e expr) (v bson.RawValue, err error) {
 	defer rules.Catch(&err)
 	return e.eval(s), nil
 }
 
-// maxWork bounds the evaluation of an expression over one document, in steps: one for each argument, and one more for
-// every workBytes bytes of it. Nested $filter multiply; this bounds their time, and the memory of their
-// results.
+// maxWork bounds the evaluation of an expression over one document, in steps: one for each
+// argument, and one more for every workBytes bytes of it. Nested $filter multiply; this bounds
+// their time, and the memory of their results. A limit on time would make the same filter fail on a
+// busy machine only; a count fails everywhere or nowhere. Time limits exist for regular expressions
+// alone.
 const maxWork, workBytes = 1 << 20, 32
 
-// state is the evaluation of an expression over one document.
+// state is the evaluation of an expression over one document. One goroutine uses it at a time.
+// Values in it point into the document or into constants of the filter, so it must not outlive the
+// match.
 type state struct {
 	root  bson.RawValue
 	vars  []bson.RawValue // the variables of $filter that are in scope
@@ -59,7 +65,9 @@ type state struct {
 // states is a pool, so that an evaluation does not allocate its stacks.
 var states = sync.Pool{New: func() any { return &state{steps: maxWork} }}
 
-// release returns the state to the pool, without pointers into the document.
+// release returns the state to the pool, without pointers into the document. It keeps the last time
+// zone, because the next document mostly needs the same one. clear goes to the capacity: elements
+// beyond the length would keep whole documents alive.
 func (s *state) release() {
 	clear(s.vars[:cap(s.vars)])
 	clear(s.stack[:cap(s.stack)])
@@ -70,6 +78,8 @@ func (s *state) release() {
 // work counts the steps for reading or making a value.
 func (s *state) work(v bson.RawValue) { s.steps -= 1 + len(v.Value)/workBytes }
 
+// constant is a value that does not depend on the document. The zero value is a missing value
+// ($$REMOVE).
 type constant bson.RawValue
 
 func (c constant) eval(*state) bson.RawValue { return bson.RawValue(c) }
@@ -81,6 +91,8 @@ type fieldExpr struct {
 }
 
 // eval reads the path as raw.Field does. The first step into a document does not count as work.
+// Reading a field of the document itself is as cheap as any step; the arrays below are what can be
+// long.
 func (f fieldExpr) eval(s *state) bson.RawValue {
 	from, names := s.root, f.names
 	if f.slot >= 0 {
@@ -101,6 +113,7 @@ type composite struct {
 	args  []expr
 }
 
+// eval counts each value as work, because the Builder copies its bytes.
 func (c composite) eval(s *state) bson.RawValue {
 	var b raw.Builder
 	for i, a := range c.args {
@@ -121,15 +134,17 @@ func (c composite) eval(s *state) bson.RawValue {
 
 // call is an operator with its arguments.
 type call struct {
-	op    *operator
-	name  string
-	args  []expr      // nil if a named argument is absent
+	op   *operator
+	name string
+	// args are in the order of operator.names or of the list. An absent named argument is nil.
+	args  []expr
 	place rules.Error // for errors: parameter and place
 	slot  int         // slot of the variable that $filter sets
 	regex *Regex      // expression of $regexMatch; nil if it is null
 }
 
-// eval evaluates the eager arguments onto the stack, then the operator.
+// eval evaluates the eager arguments onto the stack, then the operator. A panic of rules.Fail may
+// leave arguments on the stack; release drops them with the rest.
 func (c *call) eval(s *state) bson.RawValue {
 	base, eager := len(s.stack), len(c.args)
 	if c.op.lazy {
@@ -147,6 +162,7 @@ func (c *call) eval(s *state) bson.RawValue {
 	s.steps--
 	f.checkWork()
 	v := null
+	// Most operators return null for null. A check here keeps it out of every evaluation.
 	if !slices.ContainsFunc(f.values[:c.op.nulls], raw.IsNone) {
 		v = c.op.eval(f)
 	}
@@ -162,12 +178,14 @@ type frame struct {
 	values []bson.RawValue // values of the eager arguments
 }
 
+// fail ends the evaluation with a wrong call that names the operator and its place in the filter.
 func (f frame) fail(format string, args ...any) {
 	place := f.call.place
 	rules.Fail(rules.Wrongf(place.Param, place.Where, f.call.name+" "+format, args...))
 }
 
-// beyond ends the evaluation with ErrNotInMemory: the operator takes what, but only the database computes it exactly.
+// beyond ends the evaluation with ErrNotInMemory: the operator takes what, but only the database
+// computes it exactly. It is no verdict about the document: the caller asks Filter.Foreign instead.
 func (f frame) beyond(what string) {
 	place := f.call.place
 	fault := rules.Wrongf(place.Param, place.Where, "%s %s is not evaluated in memory", f.call.name, what)
@@ -193,6 +211,7 @@ func (f frame) lazy(i int) bson.RawValue {
 	return v
 }
 
+// array returns an eager argument that has to be an array.
 func (f frame) array(i int) bson.RawValue {
 	if v := f.values[i]; v.Type != bson.TypeArray {
 		f.fail("takes an array, not %s", typeName(v))
@@ -211,6 +230,8 @@ func (f frame) number(v bson.RawValue) bson.RawValue {
 	return v
 }
 
+// int32 returns a number of any type without a fraction, within 32 bits, as MongoDB requires for
+// positions and lengths. what names the argument in the error.
 func (f frame) int32(what string, v bson.RawValue) int {
 	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral || n != int64(int32(n)) {
@@ -228,6 +249,7 @@ func (f frame) count(what string, i int) int {
 	return n
 }
 
+// string returns a string. It fails for null, too: operators that accept null check it before.
 func (f frame) string(what string, v bson.RawValue) string {
 	if v.Type != bson.TypeString {
 		f.fail("takes a string as %s, not %s", what, typeName(v))
@@ -246,7 +268,8 @@ func orNull(v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// intValue returns an integer as an int32, int64 or date.
+// intValue returns an integer as an int32, int64 or date. The caller has checked that n fits into
+// the type.
 func intValue(n int64, t bson.Type) bson.RawValue {
 	if t == bson.TypeInt32 {
 		return bson.RawValue{Type: t, Value: binary.LittleEndian.AppendUint32(nil, uint32(n))}

@@ -8,7 +8,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// evalIn compares with the elements as a whole: it does not open arrays among them.
+// evalIn compares with the elements as a whole: it does not open arrays among them. The array
+// mostly comes from the document and is not sorted, so the search is linear.
 func evalIn(f frame) bson.RawValue {
 	for v := range raw.Elements(f.array(1)) {
 		if raw.Compare(v, f.values[0]) == 0 {
@@ -18,7 +19,8 @@ func evalIn(f frame) bson.RawValue {
 	return raw.NewBool(false)
 }
 
-// evalFilter keeps elements in their order, up to the limit. A limit of null means no limit.
+// evalFilter keeps elements in their order, up to the limit. A limit of null means no limit. Each
+// element costs a step for the condition, and its bytes if it stays.
 func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
 	if f.has(3) {

@@ -11,7 +11,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// date returns the time in a date, timestamp or ObjectID, in a time zone.
+// date returns the time in a date, timestamp or ObjectID, in a time zone. A timestamp has seconds
+// in its upper 32 bits and a counter below; an ObjectID begins with seconds in big-endian order,
+// other than the rest of BSON.
 func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	var at time.Time
 	switch {
@@ -27,13 +29,16 @@ func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	return at.In(zone)
 }
 
-// zone is a time zone with its name.
+// zone is a time zone with its name. The name is the caller's spelling, which Location.String does
+// not return for offsets.
 type zone struct {
 	name string
 	*time.Location
 }
 
-// zone returns the time zone of an argument: UTC if it is absent, nil if it is null.
+// zone returns the time zone of an argument: UTC if it is absent, nil if it is null. The state
+// keeps the last zone, since an argument is mostly a constant and time.LoadLocation reads a file. A
+// name from a document may change with each; zoneWork makes that count.
 func (f frame) zone(i int) *time.Location {
 	if !f.has(i) {
 		return time.UTC
@@ -56,7 +61,8 @@ func (f frame) zone(i int) *time.Location {
 // zoneWork is the number of steps for loading a time zone from its file.
 const zoneWork = 1000
 
-// locate finds a time zone by its name or an offset such as +02:00, or returns nil.
+// locate finds a time zone by its name or an offset such as +02:00, or returns nil. No zone has a
+// name of more than 64 bytes. time.LoadLocation itself refuses names that leave its folder.
 func locate(name string) *time.Location {
 	for _, offset := range []string{"-07", "-0700", "-07:00"} {
 		if t, err := time.ParseInLocation(offset, name, time.UTC); err == nil {
@@ -70,7 +76,8 @@ func locate(name string) *time.Location {
 	return location
 }
 
-// datePart returns $year or a similar operator. Its second argument is the time zone.
+// datePart returns $year or a similar operator. Its second argument is the time zone. The first
+// argument alone may also stand without a document: {$year: "$date"}.
 func datePart(of func(time.Time) int) *operator {
 	return &operator{
 		least: 1, most: 1, names: []string{"date!", "timezone"}, nulls: 1,
@@ -103,6 +110,8 @@ func evalDateTrunc(f frame) bson.RawValue {
 		f.beyond(fmt.Sprintf("by %.40q", unit))
 	}
 	start := time.Date(year, month, day, 0, 0, 0, 0, location)
+	// time.Date moves a midnight that does not exist, and chooses one of two. Servers choose by
+	// their own tables of zones.
 	if start.Add(-time.Hour).Hour() != 23 || start.Add(time.Hour).Hour() != 1 {
 		f.beyond("at a midnight at which the clock changes")
 	}
@@ -115,7 +124,8 @@ const (
 	utcFormat = isoFormat + "Z"
 )
 
-// evalDateToString checks format and time zone even without a date, because their errors concern all documents.
+// evalDateToString checks format and time zone even without a date, because their errors concern
+// all documents. It formats the first moment of 1970 for that and drops the result.
 func evalDateToString(f frame) bson.RawValue {
 	format, isNull := "", f.has(1) && raw.IsNone(f.values[1])
 	if f.has(1) && !isNull {
@@ -143,6 +153,8 @@ var layouts = map[byte]string{
 }
 
 // formatted writes a date in a format of $dateToString. Formats with other letters are left to the database.
+//
+//	formatted("%d.%m.%Y", t) → 01.05.2024
 func (f frame) formatted(format string, t time.Time) string {
 	var b []byte
 	for i := 0; i < len(format); i++ {

@@ -16,6 +16,7 @@ import (
 // these versions differ, are left to the database.
 
 // wider returns the type of a result from the types of two numbers. Type 0 stands for no number.
+// The order is MongoDB's: int32, int64, double. Decimals, the widest, never arrive here.
 func wider(a, b bson.Type) bson.Type {
 	if a == bson.TypeDouble || b == bson.TypeDouble {
 		return bson.TypeDouble
@@ -31,9 +32,11 @@ type runningSum struct {
 	isDouble bool
 }
 
+// add adds an int32, int64 or double, without a way back from double to integer.
 func (s *runningSum) add(v bson.RawValue) {
 	if !s.isDouble && v.Type != bson.TypeDouble {
 		n := raw.Int(v)
+		// The sum grows exactly if n is positive; otherwise it wrapped around.
 		if sum := s.whole + n; sum > s.whole == (n > 0) || n == 0 {
 			s.whole = sum
 			return
@@ -45,8 +48,10 @@ func (s *runningSum) add(v bson.RawValue) {
 	s.double += float(v)
 }
 
-// evalAdd adds numbers, and at most one date in milliseconds. Some versions of MongoDB round the sum of doubles once,
-// others after each addition. Where that makes a difference, the database decides.
+// evalAdd adds numbers, and at most one date in milliseconds. Some versions of MongoDB round the
+// sum of doubles once, others after each addition. Where that makes a difference, the database
+// decides. So it adds in both ways, once without loss and once in turn, and compares the results.
+// Arguments are lazy, because a null ends the evaluation before a later argument can fail.
 func evalAdd(f frame) bson.RawValue {
 	var once total
 	var inTurn runningSum
@@ -81,7 +86,9 @@ func evalAdd(f frame) bson.RawValue {
 	return null
 }
 
-// evalMultiply multiplies in the widest type of the numbers so far. Without numbers the result is 1.
+// evalMultiply multiplies in the widest type of the numbers so far. Without numbers the result is
+// 1. The product of doubles is computed all along, for the moment at which an integer exceeds 64
+// bits.
 func evalMultiply(f frame) bson.RawValue {
 	kind, whole, double := bson.TypeInt32, int64(1), 1.0
 	for i := range f.call.args {
@@ -103,7 +110,9 @@ func evalMultiply(f frame) bson.RawValue {
 	return intOf(whole, kind)
 }
 
-// evalSubtract subtracts a date from a date, in milliseconds, or whole milliseconds from a date.
+// evalSubtract subtracts a date from a date, in milliseconds, or whole milliseconds from a date. It
+// checks for overflow like runningSum.add. Two integers whose difference exceeds 64 bits yield a
+// double.
 func evalSubtract(f frame) bson.RawValue {
 	a, b := f.values[0], f.values[1]
 	dated := a.Type == bson.TypeDateTime
@@ -127,7 +136,8 @@ func evalSubtract(f frame) bson.RawValue {
 	return doubleValue(float(a) - float(b))
 }
 
-// dividend returns two arguments that have a quotient.
+// dividend returns two arguments that have a quotient. Zero of any type is the only number without
+// a truth value of true; NaN is true and divides.
 func (f frame) dividend() (a, b bson.RawValue) {
 	a, b = f.number(f.values[0]), f.number(f.values[1])
 	if !raw.Truth(b) {
@@ -142,7 +152,9 @@ func evalDivide(f frame) bson.RawValue {
 	return doubleValue(float(a) / float(b))
 }
 
-// evalMod returns a remainder with the sign of the dividend. For an integer and a whole double it is an integer.
+// evalMod returns a remainder with the sign of the dividend. For an integer and a whole double it
+// is an integer. MongoDB treats 2.0 like 2 as a divisor, within 32 bits, so 7 mod 2.0 is the
+// integer 1.
 func evalMod(f frame) bson.RawValue {
 	a, b := f.dividend()
 	if n, whole, _ := raw.Truncate(b); whole && n == int64(int32(n)) && a.Type != bson.TypeDouble {
@@ -154,7 +166,8 @@ func evalMod(f frame) bson.RawValue {
 	return doubleValue(math.Mod(float(a), float(b)))
 }
 
-// evalAbs returns an int64 for the least int32.
+// evalAbs returns an int64 for the least int32. The least int64 has no positive counterpart, and
+// MongoDB refuses it.
 func evalAbs(f frame) bson.RawValue {
 	v := f.number(f.values[0])
 	if v.Type == bson.TypeDouble {
@@ -178,7 +191,9 @@ func rounding(of func(float64) float64) evaluation {
 	}
 }
 
-// total adds numbers with the digits of two doubles.
+// total adds numbers with the digits of two doubles. The second double holds what rounding took
+// from the first (Knuth's two-sum), so that the result hardly depends on the order of the numbers.
+// MongoDB's $sum and $avg add in this way, too.
 type total struct {
 	kind      bson.Type // the widest type so far; 0 before the first number
 	n         int       // how many numbers were added
@@ -192,6 +207,7 @@ func (t *total) add(v bson.RawValue) {
 		t.addDouble(raw.Double(v))
 		return
 	}
+	// A double has 53 bits. Each half of the integer has at most 32 significant ones and is exact.
 	n := raw.Int(v) // a double may not be able to hold it
 	t.addDouble(float64(n >> 32 << 32))
 	t.addDouble(float64(n & math.MaxUint32))
@@ -200,6 +216,7 @@ func (t *total) add(v bson.RawValue) {
 // addDouble adds a double without loss.
 func (t *total) addDouble(d float64) {
 	sum := t.sum + d
+	// After an overflow the lost part would be NaN, and infinity would turn into it.
 	if part := sum - t.sum; !math.IsInf(sum, 0) {
 		t.lost += (t.sum - (sum - part)) + (d - part)
 	}
@@ -208,7 +225,8 @@ func (t *total) addDouble(d float64) {
 
 func (t *total) float() float64 { return t.sum + t.lost }
 
-// value returns the sum in the narrowest type that can hold it.
+// value returns the sum in the narrowest type that can hold it. 128 bits of precision hold both
+// doubles of a sum of integers, so Exact says that the sum fits into 64 bits without rounding.
 func (t *total) value() bson.RawValue {
 	if t.kind != bson.TypeDouble {
 		sum := new(big.Float).SetPrec(128)
@@ -219,7 +237,8 @@ func (t *total) value() bson.RawValue {
 	return doubleValue(t.float())
 }
 
-// items yields the elements of a single array argument, or else the arguments.
+// items yields the elements of a single array argument, or else the arguments. {$sum: "$a"} adds
+// the elements of a; in {$sum: ["$a", 1]} an array does not count.
 func (f frame) items() iter.Seq[bson.RawValue] {
 	if len(f.values) == 1 && f.values[0].Type == bson.TypeArray {
 		return raw.Elements(f.values[0])
@@ -227,7 +246,8 @@ func (f frame) items() iter.Seq[bson.RawValue] {
 	return slices.Values(f.values)
 }
 
-// sum adds the numbers and ignores other values.
+// sum adds the numbers and ignores other values. Only MongoDB adds decimals, so one ends the
+// evaluation.
 func (f frame) sum() *total {
 	t := &total{}
 	for v := range f.items() {
@@ -247,7 +267,8 @@ func evalAvg(f frame) bson.RawValue {
 	return doubleValue(t.float() / float64(t.n))
 }
 
-// extreme returns $max for sign 1, and $min for sign -1.
+// extreme returns $max for sign 1, and $min for sign -1. Types compare in MongoDB's total order, so
+// decimals are no obstacle. Without a value the result is null.
 func extreme(sign int) evaluation {
 	return func(f frame) bson.RawValue {
 		best := null
@@ -276,6 +297,7 @@ func float(v bson.RawValue) float64 {
 	return float64(raw.Int(v))
 }
 
+// doubleValue returns a double as BSON.
 func doubleValue(d float64) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, d)}
 }

@@ -9,15 +9,19 @@ import (
 	"vitrine/rules/raw"
 )
 
+// operator is one line of the table: the syntax that the parser checks and the function that
+// evaluates it. The parser checks the number and names of arguments; eval checks their values.
 type operator struct {
 	least, most int // how many arguments a list may have; if most is 0, only a document of names is allowed
 	// names are the names of arguments in a document. ! marks required ones, - marks those that only MongoDB
 	// evaluates.
 	names []string
-	// lazy says that eval evaluates the arguments after the first eager ones itself, if it needs them.
+	// If lazy is true, eval evaluates the arguments after the first eager ones itself. Then
+	// arguments that it does not need cannot fail, and cost nothing.
 	lazy  bool
 	eager int
-	nulls int // if one of the first nulls arguments is null or missing, the result is null
+	// If one of the first nulls arguments is null or missing, the result is null, without a call of eval.
+	nulls int
 	eval  evaluation
 }
 
@@ -27,7 +31,9 @@ type evaluation func(f frame) bson.RawValue
 // unlimited is the limit of operators that take any number of arguments.
 const unlimited = math.MaxInt
 
-// operators are the operators with the usual syntax. exprParser.call parses the others.
+// operators are the operators with the usual syntax. exprParser.call parses the others. What is not
+// here is a ForeignNode, so an operator that differs between versions of MongoDB is better left out
+// than approximated. docs/filters.md lists the same operators for callers.
 var operators = map[string]*operator{
 	"$eq":  {least: 2, most: 2, eval: comparison(Eq, true)},
 	"$ne":  {least: 2, most: 2, eval: comparison(Eq, false)},
@@ -93,6 +99,7 @@ var operators = map[string]*operator{
 	},
 }
 
+// $filter declares a variable, and $regexMatch compiles its expression once, for all documents.
 // The operators with a syntax of their own, see exprParser.call.
 var (
 	filterOperator = &operator{
@@ -109,8 +116,8 @@ func comparison(op Op, holds bool) evaluation {
 	}
 }
 
-// logical returns $and if until is false, and $or if until is true: evaluation stops at an argument with that truth
-// value.
+// logical returns $and if until is false, and $or if until is true: evaluation stops at an argument
+// with that truth value. Without arguments $and is true and $or false.
 func logical(until bool) evaluation {
 	return func(f frame) bson.RawValue {
 		for i := range f.call.args {
@@ -122,7 +129,8 @@ func logical(until bool) evaluation {
 	}
 }
 
-// evalCond evaluates only the chosen branch.
+// evalCond evaluates only the chosen branch. An error in the other branch so never reaches the
+// caller, as in MongoDB.
 func evalCond(f frame) bson.RawValue {
 	if raw.Truth(f.values[0]) {
 		return f.lazy(1)

@@ -12,7 +12,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// coerce returns the first argument as text, for operators that also take values other than strings. Null becomes "".
+// coerce returns the first argument as text, for operators that also take values other than
+// strings. Null becomes "". Doubles, decimals and timestamps are left to the database: their texts
+// in MongoDB are not reproduced here.
 func (f frame) coerce() string {
 	v := f.values[0]
 	switch {
@@ -33,7 +35,8 @@ func (f frame) coerce() string {
 	return ""
 }
 
-// evalConcat concatenates strings. It returns null if one of them is null.
+// evalConcat concatenates strings. It returns null if one of them is null. Its arguments are lazy:
+// after a null the next argument may be of any type.
 func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
 	for i := range f.call.args {
@@ -46,7 +49,9 @@ func evalConcat(f frame) bson.RawValue {
 	return raw.NewString(b.String())
 }
 
-// cased is $toLower or $toUpper, which know ASCII letters.
+// cased is $toLower or $toUpper, which know ASCII letters. MongoDB leaves all other letters
+// unchanged, so "Ä" stays "Ä" in $toLower. The bit of 'a' - 'A' is the only difference between the
+// cases in ASCII.
 func cased(first, last byte) evaluation {
 	return func(f frame) bson.RawValue {
 		letters := []byte(f.coerce())
@@ -65,6 +70,8 @@ func evalLength(f frame) bson.RawValue {
 }
 
 // evalSubstring counts code points. It stops at the end of the string.
+//
+//	{$substrCP: ["Größe", 2, 2]} → "öß"
 func evalSubstring(f frame) bson.RawValue {
 	s, from, n := f.coerce(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
@@ -82,7 +89,8 @@ func offset(s string, point int) int {
 	return len(s)
 }
 
-// evalIndexOf returns a position in code points, or -1 if the second string does not occur.
+// evalIndexOf returns a position in code points, or -1 if the second string does not occur. The end
+// bounds where a match begins, not where it ends.
 func evalIndexOf(f frame) bson.RawValue {
 	s, token := f.string("first argument", f.values[0]), f.string("second argument", f.values[1])
 	from, to := 0, utf8.RuneCountInString(s)
@@ -103,7 +111,9 @@ func evalIndexOf(f frame) bson.RawValue {
 	return intValue(int64(at), bson.TypeInt32)
 }
 
-// evalRegexMatch returns false if the input or the expression is null.
+// evalRegexMatch returns false if the input or the expression is null. The input is checked first,
+// so that a number is an error even if the expression is null. The budget is the request's, shared
+// with all other expressions of the filter.
 func evalRegexMatch(f frame) bson.RawValue {
 	if raw.IsNone(f.values[0]) {
 		return raw.NewBool(false)

@@ -14,8 +14,9 @@ import (
 
 // Filter is a parsed, validated query. It is immutable and safe for concurrent use.
 type Filter struct {
-	root       Node
-	key        string
+	root Node
+	key  string
+	// until is the end of the second of $$NOW. The zero time means that the filter holds forever.
 	until      time.Time
 	backtracks bool // an expression needs the backtracking engine
 	origins    []origin
@@ -23,7 +24,8 @@ type Filter struct {
 	foreign    Node // root with a ForeignNode for each caller's filter with an expression; nil if there are none
 }
 
-// origin says where a condition comes from.
+// origin says where a condition comes from. It is found again by the identity of the node, because
+// joining filters dissolves their trees but keeps the nodes.
 type origin struct {
 	node Node
 	name string
@@ -40,7 +42,9 @@ func Parse(json []byte, o Options) (*Filter, error) {
 	return FromBSON(doc, o)
 }
 
-// FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must not change afterwards.
+// FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must not change
+// afterwards. FromBSON is for filters that the program makes, and for those in brackets; it reports
+// the same errors. doc may come from a caller, so its size and depth are checked here.
 func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 	defer rules.Catch(&err)
 	o = o.withDefaults()
@@ -56,6 +60,8 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 		return nil, p.beyond
 	}
 	f = &Filter{backtracks: p.backtracks, asks: p.beyond != nil}
+	// The database gets the caller's filter whole: to split it would mix the two orders of
+	// evaluation, and with them the errors.
 	if f.asks || p.expression != nil && o.Foreign {
 		if o.Texts { // a database compares with only one of a text's values
 			doc = convertTexts(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}).Value
@@ -67,6 +73,7 @@ func FromBSON(doc bson.Raw, o Options) (f *Filter, err error) {
 		root = f.foreign
 	}
 	f.setRoot(root)
+	// Now is a whole second, so the filter holds until the next one begins.
 	if p.timed {
 		f.until = o.Now.Add(time.Second)
 	}
@@ -80,11 +87,13 @@ func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKe
 // $$NOW. The zero time means never.
 func (f *Filter) Until() time.Time { return f.until }
 
-// Match reports whether a document satisfies the filter. An error is a *rules.Error of kind rules.ErrWrongCall: an
-// expression ran out of time, or $expr met values it cannot compute with.
+// Match reports whether a document satisfies the filter. An error is a *rules.Error of kind
+// rules.ErrWrongCall: an expression ran out of time, or $expr met values it cannot compute with. It
+// walks the tree without an index and so defines what every other evaluator must answer.
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, nil) }
 
-// Backtracks reports whether the filter has backtracking expressions.
+// Backtracks reports whether the filter has backtracking expressions. Such filters need a budget
+// that all rows of a request share.
 func (f *Filter) Backtracks() bool { return f.backtracks }
 
 // As returns the filter with a name for the place that its conditions come from, such as a parameter. Filters that it
@@ -122,7 +131,9 @@ func (f *Filter) Foreign() *Filter {
 	return &left
 }
 
-// Resolve returns the filter with another node for each ForeignNode.
+// Resolve returns the filter with another node for each ForeignNode. by is called once for each of
+// them, and its first error ends the search. Key stays that of f, since it
+// identifies what the caller asked.
 func (f *Filter) Resolve(by func(*ForeignNode) (Node, error)) (*Filter, error) {
 	if !f.asks {
 		return f, nil
@@ -133,7 +144,8 @@ func (f *Filter) Resolve(by func(*ForeignNode) (Node, error)) (*Filter, error) {
 	return &resolved, err
 }
 
-// Conditions returns the parts of the filter's tree that all have to hold.
+// Conditions returns the parts of the filter's tree that all have to hold. A filter without
+// conditions has none, because it is an AndNode without nodes.
 func (f *Filter) Conditions() []Node {
 	if and, several := f.root.(*AndNode); several {
 		return and.Nodes
@@ -141,7 +153,8 @@ func (f *Filter) Conditions() []Node {
 	return []Node{f.root}
 }
 
-// Alone returns one of the filter's conditions as a filter.
+// Alone returns one of the filter's conditions as a filter. Explanations evaluate conditions one by
+// one with it. The result has no variant for a database.
 func (f *Filter) Alone(n Node) *Filter {
 	alone := &Filter{until: f.until, backtracks: f.backtracks, origins: f.origins}
 	alone.setRoot(n)
@@ -151,16 +164,18 @@ func (f *Filter) Alone(n Node) *Filter {
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }
 
-// Key returns a canonical text of the filter. Filters that differ only in spelling (white space, the order of
-// conditions, an implicit $eq or $and, the form of a number) have the same key, and different filters have different
-// keys.
+// Key returns a canonical text of the filter. Filters that differ only in spelling (white space,
+// the order of conditions, an implicit $eq or $and, the form of a number) have the same key, and
+// different filters have different keys. The cache relies on both halves: the first saves a second
+// evaluation, the second keeps answers apart. The key of $$NOW has the second.
 func (f *Filter) Key() string { return f.key }
 
 // KeyOf returns the canonical text of one condition, as Key does for a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
 
-// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions, too: an $expr, or
-// what memory does not evaluate.
+// Paths returns the distinct paths that a tree tests. If all is false, it has other conditions,
+// too: an $expr, or what memory does not evaluate. An $elemMatch on elements themselves counts as
+// its array.
 func Paths(n Node) (paths []string, all bool) {
 	all = true
 	var add func(n Node, before string)
@@ -175,6 +190,7 @@ func Paths(n Node) (paths []string, all bool) {
 				paths = append(paths, path)
 			}
 		case *Elem:
+			// If the inner paths add nothing, the elem still depends on its array.
 			known := len(paths)
 			if n.Node != nil {
 				add(n.Node, before+n.Path.String()+".")

@@ -24,7 +24,8 @@ type ForeignNode struct {
 	moment string // see parser.moment
 }
 
-// resolve returns a tree with another node for each ForeignNode.
+// resolve returns a tree with another node for each ForeignNode. It builds new nodes on the way
+// down, because others may read the old tree at the same time.
 func resolve(n Node, by func(*ForeignNode) (Node, error)) (Node, error) {
 	var parts []Node
 	for _, part := range Parts(n) {
@@ -47,9 +48,11 @@ func resolve(n Node, by func(*ForeignNode) (Node, error)) (Node, error) {
 	return n, nil
 }
 
-// match returns an error, because the document alone does not decide.
+// match returns an error, because the document alone does not decide. It happens if the
+// caller has not called Resolve.
 func (n *ForeignNode) match(bson.RawValue, *pcre.Budget) (bool, error) { return false, n.Refusal }
 
+// Number types count in the key, as for $expr, because only the database knows where they matter.
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc}, true)
 	return append(dst, n.moment...)
@@ -60,7 +63,9 @@ type foreign struct{}
 
 func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
 
-// foreignExpr refuses JavaScript at any depth of an operator, so that no database gets it.
+// foreignExpr refuses JavaScript at any depth of an operator, so that no database gets it. A name
+// that is only an operator of queries is a mistake in every database, and refused here with its
+// place.
 func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
 		p.filter.fail("unrecognized expression %s", name)
@@ -74,8 +79,10 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text",
 	"$where", "$jsonSchema", "$comment"}
 
-// scan looks for JavaScript, for values that depend on the time, and for fields that the filter may not name, at any
-// depth of an operand. Operators may also reach fields by the whole document.
+// scan looks for JavaScript, for values that depend on the time, and for fields that the filter may
+// not name, at any depth of an operand. Operators may also reach fields by the whole document. It
+// does not know the operator's syntax and looks at all texts as if they were expressions. That may
+// refuse a constant text such as "$salary", but lets no hidden field pass.
 func (p *exprParser) scan(name string, v bson.RawValue) {
 	switch name {
 	case "$function", "$accumulator", "$where":

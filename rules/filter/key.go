@@ -11,6 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
+// Every text in a key is quoted or of fixed form, so no caller can write a value that looks like
+// the key of another filter.
 func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(dst, '&', n.Nodes) }
 
 func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(dst, '|', n.Nodes) }
@@ -40,8 +42,8 @@ func (n *Elem) appendKey(dst []byte) []byte {
 
 func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
 
-// appendSorted appends the keys of independent conditions, sorted and without duplicates. For a single condition it
-// omits the sign.
+// appendSorted appends the keys of independent conditions, sorted and without duplicates. A single
+// condition has no operator, so that {$and: [{a: 1}]} and {a: 1} have one key.
 func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	keys := make([][]byte, len(nodes))
 	for i, n := range nodes {
@@ -56,6 +58,8 @@ func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	return append(append(append(dst, sign, '('), joined...), ')')
 }
 
+// appendKey relies on the order of Values. Regexes are in the caller's order, which does not
+// matter.
 func (in *In) appendKey(dst []byte) []byte {
 	dst = append(dst, "$in["...)
 	for _, v := range in.Values {
@@ -76,6 +80,9 @@ func (re *Regex) appendKey(dst []byte) []byte {
 
 // appendValue appends a text that is equal for values that compare equal. exact distinguishes number types, for
 // $expr.
+//
+//	1, 1.0 and NumberDecimal("1") → the same text, unless exact
+//	"1" → "1" in quotes
 func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	if !exact && raw.IsNumber(v.Type) {
 		n := raw.NumberOf(v)

@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// Options are the limits of a filter and the parameter in its errors. The zero value means the defaults.
+// Options are the limits of a filter and the parameter in its errors. The zero value means the
+// defaults. The limits bound the memory and time of parsing one request; what evaluation costs,
+// pcre.Budget and maxWork bound.
 type Options struct {
 	Param string // request parameter that errors name; "json" if empty
 	// MaxBytes is the longest JSON; 32768 if 0. BSON may be eight times as long, as it spells out indexes.
@@ -28,9 +30,12 @@ type Options struct {
 	HexIDs bool
 }
 
-// maxPattern is the longest regular expression in bytes.
+// maxPattern is the longest regular expression in bytes. Compiling takes time and memory in
+// proportion to the pattern, and more with repetitions such as a{100}.
 const maxPattern = 4 << 10
 
+// withDefaults replaces zeros. Now loses its fraction, so that all requests of one second share the
+// kept answer.
 func (o Options) withDefaults() Options {
 	o.Param = cmp.Or(o.Param, "json")
 	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)

@@ -10,8 +10,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem, *ExprNode or
-// *ForeignNode. Nodes are read-only.
+// Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf, *Elem,
+// *ExprNode or *ForeignNode. Nodes are read-only. The set is closed: the methods are not exported,
+// and evaluators switch on the types.
 type Node interface {
 	// match reports whether a document satisfies the node or, inside a value-form $elemMatch, whether an element of
 	// any type does. The error says why it could not decide, for example because a regular expression ran out of
@@ -21,7 +22,9 @@ type Node interface {
 	appendKey(dst []byte) []byte
 }
 
-// Match reports whether a document satisfies a node, within the budget for backtracking. For errors see Filter.Match.
+// Match reports whether a document satisfies a node, within the budget for backtracking. For errors
+// see Filter.Match. Without a budget (nil) each match of an expression has pcre.DefaultBudget for
+// itself, so callers that look at many rows must pass one.
 func Match(n Node, doc bson.Raw, b *pcre.Budget) (bool, error) {
 	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
@@ -82,6 +85,7 @@ func (n *Leaf) match(v bson.RawValue, b *pcre.Budget) (ok bool, err error) {
 	if n.Path.Len() == 0 {
 		return n.Test.Match(raw.Value{Raw: v}, b)
 	}
+	// Without an array there is exactly one value, so the walk and its closure are not needed.
 	if n.Path.Len() == 1 { // mostly a field of an array's elements
 		if e, _ := raw.Lookup(v.Value, n.Path.Name(0)); e.Type != bson.TypeArray {
 			return n.Test.Match(raw.Value{Raw: e.Value(), Missing: e.Type == 0}, b)
@@ -94,6 +98,7 @@ func (n *Leaf) match(v bson.RawValue, b *pcre.Budget) (ok bool, err error) {
 	return ok, err
 }
 
+// match offers whole arrays to matchArray; which elements count is decided there.
 func (n *Elem) match(v bson.RawValue, b *pcre.Budget) (ok bool, err error) {
 	if n.Path.Len() == 0 {
 		return n.matchArray(v, b)
@@ -124,7 +129,8 @@ func (n *Elem) matchArray(array bson.RawValue, b *pcre.Budget) (bool, error) {
 	return false, nil
 }
 
-// Parts returns the nodes that a logical node combines, or nil for other nodes.
+// Parts returns the nodes that a logical node combines, or nil for other nodes. The caller must not
+// change them.
 func Parts(n Node) []Node {
 	switch n := n.(type) {
 	case *AndNode:
@@ -137,10 +143,12 @@ func Parts(n Node) []Node {
 	return nil
 }
 
+// and joins nodes by $and. {$and: [a, {$and: [b, c]}]} becomes one node with three.
 func and(nodes []Node) Node {
 	return join[*AndNode](nodes, func(flat []Node) Node { return &AndNode{flat} })
 }
 
+// or joins nodes by $or in the same way.
 func or(nodes []Node) Node {
 	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
@@ -162,15 +170,17 @@ func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	return by(cheapFirst(flat))
 }
 
-// cheapFirst sorts independent conditions: first those that an index answers, then their combinations, then those
-// that are matched with each document. All evaluators use this order and stop at the condition that decides a
-// document, so they meet the same errors.
+// cheapFirst sorts independent conditions: first those that an index answers, then their
+// combinations, then those that are matched with each document. All evaluators use this order and
+// stop at the condition that decides a document, so they meet the same errors. The sort is stable,
+// so callers can still order equal conditions by their own knowledge.
 func cheapFirst(nodes []Node) []Node {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
 	return nodes
 }
 
-// cost estimates a condition: 0 if an index answers it, 1000 or more for expressions, which may fail.
+// cost estimates a condition: 0 if an index answers it, 1000 or more for expressions, which may
+// fail. Other nodes, such as $elemMatch, cost 100: an index narrows them and a match confirms.
 func cost(n Node) (most int) {
 	for _, c := range Parts(n) {
 		most = max(most, cost(c))
@@ -191,6 +201,8 @@ func cost(n Node) (most int) {
 // Necessary lists conditions on whole rows that every row that matches the elem satisfies: each positive leaf on the
 // elements' fields, with the whole path. It omits leaves with a number in their path, for which the two traversals
 // differ, and leaves whose test holds for a missing value, which say nothing about the row.
+//
+//	{authors: {$elemMatch: {user: "a", year: {$gt: 1}}}} → authors.user = "a", authors.year > 1
 func Necessary(elem *Elem) (leaves []Node) {
 	if elem.Node == nil || numeric(elem.Path) {
 		return nil

@@ -40,6 +40,7 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 		if !top {
 			p.fail("$expr is only allowed at the top level of a filter")
 		}
+		// Keep the place of the first $expr: only a match finds out whether it is needed.
 		if p.expression == nil {
 			p.expression = p.refusal("an expression on one of the records")
 		}
@@ -71,6 +72,8 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 	return nil
 }
 
+// logical parses the list of $and, $or or $nor. An empty one is refused, as in MongoDB, since it
+// has no obvious meaning.
 func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) {
 	if v.Type != bson.TypeArray {
 		p.fail("%s needs an array", name)
@@ -105,7 +108,9 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 	return p.equality(path, v)
 }
 
-// fieldPath returns the path from the whole document to the field at the current place, including positions in lists.
+// fieldPath returns the path from the whole document to the field at the current place, including
+// positions in lists. It leaves out operators: at "$or.1.authors.$elemMatch.user" it is
+// "1.authors.user".
 func (p *parser) fieldPath() string {
 	operator := func(part string) bool { return strings.HasPrefix(part, "$") }
 	return strings.Join(slices.DeleteFunc(slices.Clone(p.at), operator), ".")

@@ -13,11 +13,15 @@ import (
 	"vitrine/rules/raw"
 )
 
+// exprParser parses the expression of one $expr. A variable is known by its slot, its position in
+// vars, so that the evaluation needs no names.
 type exprParser struct {
 	filter *parser
 	vars   []string // the variables in scope, the innermost last
 }
 
+// expr parses any expression: a path, a list, a document, an operator or a constant. "$" alone is a
+// text.
 func (p *exprParser) expr(v bson.RawValue) (e expr) {
 	switch v.Type {
 	case bson.TypeString:
@@ -48,6 +52,7 @@ func (p *exprParser) fieldReference(s string) expr {
 	path := s[1:]
 	if variable, ok := strings.CutPrefix(path, "$"); ok {
 		name, rest, dotted := strings.Cut(variable, ".")
+		// The innermost variable of a name hides the outer ones.
 		for field.slot = len(p.vars) - 1; field.slot >= 0 && p.vars[field.slot] != name; field.slot-- {
 		}
 		if field.slot < 0 && name != "ROOT" && name != "CURRENT" {
@@ -71,8 +76,9 @@ func (p *exprParser) fieldReference(s string) expr {
 	return field
 }
 
-// systemVariable returns the value of a variable that the filter does not set. dotted says that a path follows, but
-// the value has no fields.
+// systemVariable returns the value of a variable that the filter does not set. dotted says that a
+// path follows, but the value has no fields. Names with a capital letter are the system's. Those
+// that are not known here, such as $$USER_ROLES, are the database's.
 func (p *exprParser) systemVariable(name string, dotted bool) expr {
 	switch {
 	case name == "NOW":
@@ -100,6 +106,7 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 	return args
 }
 
+// documentExpr parses a document without operators. Its values are expressions.
 func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	d := composite{names: []string{}}
 	for e := range raw.All(v.Value) {
@@ -118,7 +125,9 @@ func (p *exprParser) inside(name string, v bson.RawValue) (e expr) {
 	return e
 }
 
-// fold computes an expression with constant arguments. Its errors concern all documents.
+// fold computes an expression with constant arguments. Its errors concern all documents. A mistake
+// in a constant is so found before any document is read. nil stands for an absent argument, which
+// is constant.
 func (p *exprParser) fold(e expr, args []expr) expr {
 	for _, a := range args {
 		if _, ok := a.(constant); !ok && a != nil {
@@ -135,6 +144,7 @@ func (p *exprParser) fold(e expr, args []expr) expr {
 	return constant(v)
 }
 
+// call parses an operator with its operand, and computes it at once if all arguments are constant.
 func (p *exprParser) call(name string, v bson.RawValue) expr {
 	switch name {
 	case "$literal", "$const":
@@ -152,12 +162,15 @@ func (p *exprParser) call(name string, v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
+// newCall keeps the place of the operator in the filter, since the parser is gone when an
+// evaluation fails.
 func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args,
 		place: rules.Error{Param: p.filter.o.Param, Where: strings.Join(p.filter.at, ".")}}
 }
 
-// arguments parses the arguments of an operator: a list, or a document of names.
+// arguments parses the arguments of an operator: a list, or a document of names. An empty document,
+// and one that begins with an operator, is a single argument.
 func (p *exprParser) arguments(op *operator, name string, v bson.RawValue) []expr {
 	isDocument := v.Type == bson.TypeEmbeddedDocument && len(raw.Body(v.Value)) > 0
 	if op.names != nil && (op.most == 0 || isDocument && !strings.HasPrefix(firstKey(v), "$")) {
@@ -188,6 +201,7 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 		switch {
 		case i < 0:
 			p.filter.fail("%s has no argument %.40q", name, key)
+			// The whole filter goes to the database, with this argument checked like any foreign part.
 		case op.names[i][0] == '-':
 			p.foreignExpr(name+"."+key, e.Value())
 		case key == "as":
@@ -207,7 +221,9 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 	return args
 }
 
-// filterExpr parses $filter, which sets a variable for its condition.
+// filterExpr parses $filter, which sets a variable for its condition. The variable is in scope in
+// cond alone; MongoDB calls it "this" if as is absent. It is never folded, because cond is an
+// expression of a variable.
 func (p *exprParser) filterExpr(v bson.RawValue) expr {
 	as := "this"
 	if e, ok := raw.Lookup(v.Value, "as"); ok && v.Type == bson.TypeEmbeddedDocument {
@@ -226,7 +242,8 @@ func (p *exprParser) filterExpr(v bson.RawValue) expr {
 // variableName matches the names that a filter may give to a variable.
 var variableName = regexp.MustCompile(`^[a-z\x{80}-\x{10ffff}][a-zA-Z0-9_\x{80}-\x{10ffff}]*$`)
 
-// regexMatch parses $regexMatch. It compiles the expression once, unless it is null.
+// regexMatch parses $regexMatch. It compiles the expression once, unless it is null. An expression
+// from the document would have to be compiled for every row.
 func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	args := p.namedArguments(regexMatchOperator, "$regexMatch", v, "")
 	c := p.newCall(regexMatchOperator, "$regexMatch", args[:1])

@@ -80,6 +80,8 @@ func equal(path raw.Path, v bson.RawValue, others []bson.RawValue) Node {
 	return &Leaf{path, &In{Values: raw.SortUnique(append(others, v))}}
 }
 
+// comparison parses a range. A text with two meanings makes two leaves, each of which stays within
+// its own type.
 func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 	if v.Type == bson.TypeRegex {
 		p.fail("%s takes no regular expression", op)
@@ -87,6 +89,7 @@ func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
 	p.operand(v)
 	leaf := &Leaf{path, &Compare{op, v}}
 	others := p.alternatives(path, v)
+	// In a value-form $elemMatch elemOfValues asks for one meaning at a time.
 	if len(others) == 0 || p.meaning == asText {
 		return leaf
 	}
@@ -107,6 +110,8 @@ func (p *parser) operand(v bson.RawValue) {
 	}
 }
 
+// in parses the list of $in or $nin. A list of one becomes what the parser makes of that value
+// alone, so that both spellings have one key.
 func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
 		p.fail("%s needs an array", name)
@@ -127,6 +132,8 @@ func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	return &Leaf{path, test}
 }
 
+// addListed adds one value of a list to a test. Lists may be longer than a filter has conditions,
+// since a value costs one binary search.
 func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In) {
 	if p.values++; p.values > 10*p.o.MaxNodes {
 		p.fail("the filter lists more than %d values", 10*p.o.MaxNodes)
@@ -142,7 +149,8 @@ func (p *parser) addListed(path raw.Path, name string, v bson.RawValue, test *In
 	test.Values = append(append(test.Values, v), p.alternatives(path, v)...)
 }
 
-// not parses $not, which takes an operator document or a regular expression.
+// not parses $not, which takes an operator document or a regular expression. It reads texts from a
+// URL, {$not: "x"}, as the opposite of equality.
 func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	switch {
 	case v.Type == bson.TypeRegex:
@@ -269,7 +277,8 @@ func (p *parser) typeTest(v bson.RawValue) Test {
 	return test
 }
 
-// mod parses $mod: [divisor, remainder]. It cuts off fractions.
+// mod parses $mod: [divisor, remainder]. It cuts off fractions. As in MongoDB {$mod: [4.9, 1]}
+// means {$mod: [4, 1]}.
 func (p *parser) mod(v bson.RawValue) Test {
 	if v.Type != bson.TypeArray {
 		p.fail("$mod needs an array of two numbers")
@@ -298,6 +307,8 @@ func (p *parser) mod(v bson.RawValue) Test {
 }
 
 // bits parses the mask of a bitwise operator: a whole number, binary data, or a list of positions.
+//
+//	5, BinData(0, "BQ==") and [0, 2] are the same mask
 func (p *parser) bits(name string, v bson.RawValue) Test {
 	test := &Bits{All: strings.HasPrefix(name, "$bitsAll"), Set: strings.HasSuffix(name, "Set")}
 	var mask []byte

@@ -27,10 +27,13 @@ type parser struct {
 	inElem     int          // number of open object-form $elemMatch
 }
 
+// wrongf returns an error at the current place.
 func (p *parser) wrongf(format string, args ...any) *rules.Error {
 	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
 }
 
+// fail ends parsing with an error at the current place. It panics, and FromBSON recovers; so the
+// parser's functions have no error to pass on.
 func (p *parser) fail(format string, args ...any) { rules.Fail(p.wrongf(format, args...)) }
 
 // checkPath refuses a path if Options.Refusal does.
@@ -65,7 +68,8 @@ func (p *parser) moment() string {
 	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
 }
 
-// within calls read at a named place one level deeper, and counts a condition.
+// within calls read at a named place one level deeper, and counts a condition. If read fails, the
+// place stays as it is, for the error; the parser is not used again.
 func (p *parser) within(name string, read func()) {
 	p.at = append(p.at, name)
 	if p.nodes++; p.nodes > p.o.MaxNodes {
@@ -100,10 +104,12 @@ func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
 	return p.compile(pattern, options+given)
 }
 
+// regexValue compiles a regular expression value, which has its options with it.
 func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
 
-// compile compiles an expression within the limits. If neither engine can run it, compile records it as not evaluated
-// in memory.
+// compile compiles an expression within the limits. If neither engine can run it, compile records
+// it as not evaluated in memory. The message for a late match is made here, while the place is
+// known.
 func (p *parser) compile(pattern, options string) *Regex {
 	if len(pattern) > maxPattern {
 		p.fail("the regular expression is longer than %d bytes", maxPattern)

@@ -26,7 +26,8 @@ func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	return query, exact
 }
 
-// queryWriter writes queries for documents with a hidden field.
+// queryWriter writes queries for documents with a hidden field. A wider query costs documents that
+// the matcher then drops; a narrower one would lose records. So every doubt makes it wider.
 type queryWriter struct{ hidden string }
 
 // of returns Query before encoding. An empty document matches everything.
@@ -101,6 +102,8 @@ func (w queryWriter) not(n Node) (bson.D, bool) {
 	return bson.D{{Key: "$nor", Value: bson.A{doc}}}, true
 }
 
+// nowhere returns a query that no document satisfies. An empty $in is the form that all databases
+// accept.
 func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
 
 // leaf returns a condition on a path. If a part of the path could be a position in an array, only the matcher
@@ -138,10 +141,12 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	return nil, false
 }
 
-// maxIn is how many values a list may have; more would not fit into a message.
+// maxIn is how many values a list may have; more would not fit into a message. A message of MongoDB
+// has at most 48 MB, and a query document 16 MB.
 const maxIn = 50_000
 
-// plain reports whether a value has a type that all databases compare alike.
+// plain reports whether a value has a type that all databases compare alike. Databases disagree on
+// NaN, decimals and binary data.
 func plain(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime,
@@ -175,6 +180,7 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
 }
 
+// longestASCII returns the longest part of s that has ASCII only.
 func longestASCII(s string) (longest string) {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		if len(part) > len(longest) {

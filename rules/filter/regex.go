@@ -31,7 +31,8 @@ func (re *Regex) Match(v raw.Value, budget *pcre.Budget) (bool, error) {
 	return false, nil
 }
 
-// Holding returns the expression for texts that contain its Literal.
+// Holding returns the expression for texts that contain its Literal. An index can find candidates
+// with it in linear time before the expression itself runs.
 func (re *Regex) Holding() *Regex {
 	known := *re
 	known.Regexp = re.Regexp.Holding()

@@ -57,7 +57,8 @@ type Compare struct {
 	Value bson.RawValue
 }
 
-// Match implements Test.
+// Match implements Test. Missing is a bracket of its own in raw's order, below null; here both are
+// equal.
 func (c *Compare) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	kind, operand := raw.BracketOf(v.Raw.Type), raw.BracketOf(c.Value.Type)
 	order := raw.Compare(v.Raw, c.Value)
@@ -78,7 +79,8 @@ type In struct {
 	Regexes []*Regex        // the regular expressions of the list
 }
 
-// Match implements Test.
+// Match implements Test. It looks at the values first: a search among them is cheaper than any
+// expression, and cannot fail.
 func (in *In) Match(v raw.Value, b *pcre.Budget) (bool, error) {
 	if contains(in.Values, raw.OrNull(v.Raw)) {
 		return true, nil
@@ -125,7 +127,8 @@ func (m *Mod) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 // Size holds for whole arrays with N elements.
 type Size struct{ N int64 }
 
-// Match implements Test.
+// Match implements Test. raw.Walk yields an array once as a whole and once by its elements; only
+// the whole has a size, even if an element is itself an array.
 func (s *Size) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
@@ -141,7 +144,7 @@ type Bits struct {
 	Positions []uint32 // sorted, distinct
 }
 
-// Match implements Test.
+// Match implements Test. Shifts by 63 repeat the sign for all higher positions.
 func (b *Bits) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	if v.Raw.Type == bson.TypeBinary {
 		data := binaryData(v.Raw.Value)
@@ -167,6 +170,8 @@ func (b *Bits) holds(set func(uint32) bool) bool {
 	return b.All
 }
 
+// binaryData returns the bytes of a binary value: BSON puts four bytes of length and one of subtype
+// before them. Damaged values have none.
 func binaryData(b []byte) []byte {
 	if len(b) < 5 {
 		return nil

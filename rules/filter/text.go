@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Text returns a condition for people, such as year >= 2020.
+// Text returns a condition for people, such as year >= 2020. It is for explanations, not for
+// caches: unlike Key it cuts long values, so different filters may have one text.
 func Text(n Node) string {
 	switch n := n.(type) {
 	case *AndNode:
@@ -75,7 +76,8 @@ func leafText(n *Leaf, not string) string {
 	return strings.TrimSpace(n.Path.String() + " " + not + text)
 }
 
-// valueText returns a value as Extended JSON; long ones are cut.
+// valueText returns a value as Extended JSON; long ones are cut. The cut may split a character,
+// which ToValidUTF8 removes.
 func valueText(v bson.RawValue) string {
 	const most = 200
 	text := string(ejson.Append(nil, v))
@@ -85,8 +87,9 @@ func valueText(v bson.RawValue) string {
 	return text
 }
 
-// Values returns the path that a condition tests, or "" if it has no single one, and the first values of a document
-// there, as Extended JSON; long ones are cut.
+// Values returns the path that a condition tests, or "" if it has no single one, and the first
+// values of a document there, as Extended JSON; long ones are cut. They answer why a record does
+// not match. Ten values are enough for that, and a record may have thousands.
 func Values(n Node, doc bson.Raw) (path string, values []string) {
 	const most = 10
 	at := raw.Path{}

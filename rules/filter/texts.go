@@ -12,6 +12,8 @@ import (
 )
 
 // meaning says how to interpret texts in a comparison; see Options.Texts.
+//
+//	both: the text and what it converts to; asText: the text alone; asTyped: the converted value alone
 type meaning int
 
 const (
@@ -20,9 +22,10 @@ const (
 	asTyped
 )
 
-// alternatives returns the other values that an operand at a path can mean: its texts converted to types, and the
-// ObjectID with the digits of a string that is compared with the record's own _id; see Options.Texts and
-// Options.HexIDs.
+// alternatives returns the other values that an operand at a path can mean: its texts converted to
+// types, and the ObjectID with the digits of a string that is compared with the record's own _id;
+// see Options.Texts and Options.HexIDs. An _id inside of $elemMatch is another field than the
+// record's own.
 func (p *parser) alternatives(path raw.Path, v bson.RawValue) []bson.RawValue {
 	all := p.readings(v)
 	if p.o.HexIDs && p.inElem == 0 && path.String() == "_id" && v.Type == bson.TypeString {
@@ -57,7 +60,8 @@ func (p *parser) operandOf(name string, v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// truth returns the truth value of the operand of $exists.
+// truth returns the truth value of the operand of $exists. In a URL every operand is a text, so "0"
+// and "false" have to mean no.
 func (p *parser) truth(v bson.RawValue) bool {
 	if p.o.Texts {
 		return v.Type == bson.TypeString && !slices.Contains([]string{"", "0", "false"}, raw.Text(v))
@@ -82,6 +86,8 @@ func convertTexts(v bson.RawValue) bson.RawValue {
 
 // readJSON converts a text that is a number, boolean or null in JSON, and returns other texts unchanged. "007" and
 // "1." are not JSON numbers and so stay identifiers, and so do numbers that exceed a double.
+//
+//	"2020" → 2020, "1.5" → 1.5, "true" → true, "null" → null, "007" → "007"
 func readJSON(v bson.RawValue) bson.RawValue {
 	text := raw.Text(v)
 	var read any

@@ -8,7 +8,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// typeNames are the aliases that $type accepts.
+// typeNames are the aliases that $type accepts. "number" is missing here, because it names four
+// types.
 var typeNames = map[string]bson.Type{
 	"double":              bson.TypeDouble,
 	"string":              bson.TypeString,
@@ -33,6 +34,8 @@ var typeNames = map[string]bson.Type{
 	"maxKey":              bson.TypeMaxKey,
 }
 
+// typeName returns the alias of a value's type, for $type and for errors. It searches the few names
+// rather than keep a second table.
 func typeName(v bson.RawValue) string {
 	for name, typ := range typeNames {
 		if typ == v.Type {
@@ -43,6 +46,7 @@ func typeName(v bson.RawValue) string {
 }
 
 // typesOf returns the types of a code or an alias in $type, or the reason for refusing it.
+// MongoDB's own codes are those of BSON, apart from MinKey.
 func typesOf(v bson.RawValue) (types []bson.Type, reason string) {
 	if v.Type == bson.TypeString {
 		name := raw.Text(v)
