@@ -16,6 +16,14 @@ import (
 
 // AppendBibTeX appends an item as one BibTeX entry that ends in a newline: in UTF-8 or, with latex, in ASCII as far
 // as LaTeX has commands for the characters.
+//
+//	@article{muster2021owls-k3mn7p2q,
+//	title = {Owls at night},
+//	author = {Muster, Max and {WHO}},
+//	}
+//
+// Biber and BibTeX both read it. Fields that only biblatex knows, such as eventtitle and pubstate,
+// are ignored by the styles of BibTeX.
 func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
@@ -25,6 +33,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.persons("editor", it.Editors, it.MoreEditors)
 	event, container := it.HTML.Event, it.HTML.Container
 	names := formats.BibTeX[kind]
+	// These kinds have one field for both. Without a container the event stands there.
 	if names.Container == "howpublished" && container == "" {
 		event, container = "", it.HTML.Event
 	}
@@ -46,6 +55,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber accepts only one
 		"pmid", it.PMID, "language", it.Language, "keywords", keyword.Join(it.Keywords),
 		"copyright", cmp.Or(it.Licence, it.Rights)) // as Zotero writes and reads it; no style shows it
+	// An entry must not have two fields of one name.
 	if names.Container != "note" || it.Container == "" {
 		b.fields(b.text, "note", it.note())
 	}
@@ -53,13 +63,14 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	return append(b.dst, "}\n"...)
 }
 
-// bibtex writes the fields of an entry.
+// bibtex writes the fields of an entry. latex asks for ASCII. One bibtex writes one entry.
 type bibtex struct {
 	dst   []byte
 	latex bool
 }
 
-// fields writes pairs of a name and a value, the value by write, and skips those with an empty part.
+// fields writes pairs of a name and a value, the value by write, and skips those with an empty
+// part. write escapes the value for the kind of its field.
 func (b *bibtex) fields(write func(value string), pairs ...string) {
 	each(func(name, value string) {
 		b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
@@ -74,10 +85,13 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C",
 	" ", "%20", "\n", "%0A", "\r", "%0D")
 
-// verbatim writes a text for a field that readers do not parse as TeX.
+// verbatim writes a text for a field that readers do not parse as TeX. Text escapes would become
+// part of the address here.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
 
 // pages writes pages, with two hyphens in each range.
+//
+//	12-17, 20 → 12--17, 20
 func (b *bibtex) pages(all string) {
 	for ends, separator := range pages.Parts(all) {
 		b.text(ends[0])
@@ -89,8 +103,9 @@ func (b *bibtex) pages(all string) {
 	}
 }
 
-// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and " are separators
-// there, so braces enclose the parts that contain them, and the names of organisations.
+// persons writes a field with names: "Costa, Jr., P. T. and {WHO} and others". Commas and " and "
+// are separators there, so braces enclose the parts that contain them, and the names of
+// organisations. others adds the "and others" from which styles make "et al."
 func (b *bibtex) persons(field string, persons []Person, others bool) {
 	if len(persons) == 0 {
 		return
@@ -118,6 +133,7 @@ func (b *bibtex) persons(field string, persons []Person, others bool) {
 	b.dst = append(b.dst, "},\n"...)
 }
 
+// writeBraces writes a text that BibTeX neither splits nor changes in case.
 func (b *bibtex) writeBraces(s string) {
 	b.dst = append(b.dst, '{')
 	b.text(s)
@@ -138,7 +154,10 @@ func (b *bibtex) namePart(s string, whole bool) {
 	}
 }
 
-// title writes the title, with its markup as commands. Braces keep capitals beyond a word's first letter.
+// title writes the title, with its markup as commands. Braces keep capitals beyond a word's first
+// letter. Styles put titles into small letters, except for what is in braces. A tag for sub- or
+// superscript does not separate words: in "H<sub>2</sub>O" the O is inside of a word and needs
+// braces, too.
 func (b *bibtex) title(title string) {
 	before, glued := "", false // the previous text, and whether only a sub or sup tag follows it
 	for tag, text := range parts(title) {
@@ -150,7 +169,8 @@ func (b *bibtex) title(title string) {
 	b.words(before, glued, false)
 }
 
-// marked writes another text with the markup of titles as commands.
+// marked writes another text with the markup of titles as commands. Styles keep the case of these
+// fields, so they need no braces.
 func (b *bibtex) marked(html string) {
 	for tag, text := range parts(html) {
 		b.dst = append(b.dst, formats.Tags[tag].LaTeX...)
@@ -158,8 +178,9 @@ func (b *bibtex) marked(html string) {
 	}
 }
 
-// words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from the one before or
-// after it.
+// words writes a text of a title. gluedStart and gluedEnd say that no space separates the text from
+// the one before or after it. A capital that begins a word needs no braces if a space or the start
+// of the title precedes it, because the style decides about the case at the start of words.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	done := 0 // bytes of s already written
 	for start := 0; start < len(s); {
@@ -175,12 +196,14 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	b.text(s[done:])
 }
 
-// text writes plain text with escapes, so that TeX shows the same text.
+// text writes plain text with escapes, so that TeX shows the same text. It composes accents first,
+// since the table of symbols has composed letters.
 func (b *bibtex) text(s string) {
 	if b.latex {
 		s = norm.NFC.String(s)
 	}
 	s = texEscapes.Replace(s)
+	// Three hyphens have two pairs that overlap, and ReplaceAll finds only one of them.
 	for _, pair := range ligatures {
 		for strings.Contains(s, pair) {
 			s = strings.ReplaceAll(s, pair, pair[:1]+"{}"+pair[1:])
@@ -197,6 +220,8 @@ func (b *bibtex) text(s string) {
 
 // appendLaTeX appends a character. It writes one beyond ASCII as a LaTeX command, unless only a package defines the
 // command.
+//
+//	é → {\'{e}}, ß → the command in formats.yaml
 func appendLaTeX(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		return append(dst, byte(r))
@@ -222,7 +247,8 @@ func appendLaTeX(dst []byte, r rune) []byte {
 // ligatures are the characters that TeX would join.
 var ligatures = []string{"--", "''", ",,", "``", "?`", "!`"}
 
-// texEscapes replaces the characters that TeX would not show as they are.
+// texEscapes replaces the characters that TeX would not show as they are. NewReplacer takes the
+// first pair that fits at a place and does not look at its result again.
 var texEscapes = strings.NewReplacer(
 	"$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	`\`, `\textbackslash{}`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`,

@@ -9,6 +9,13 @@
 // Make never fails: a field of a wrong type counts as missing, and all texts of an item are valid UTF-8 without line
 // breaks and control characters. All functions are safe for concurrent use, as long as each goroutine has its own
 // Item.
+//
+//	record ──Make──▶ Item ──encode──▶ mark of the row
+//	└──decode──▶ Item ──Append…──▶ BibTeX, RIS, CSL-JSON, JSON-LD, COinS
+//
+// To add a format, write a function from an Item to bytes, and put its terms into formats.yaml. To
+// add a field, add it to Item and to Item.pass; the stamp of marks then changes by itself, and
+// older items are made anew.
 package cite
 
 import (
@@ -19,14 +26,15 @@ import (
 	"vitrine/rules/person"
 )
 
-// Person is an author, an editor or a supervisor of an item.
+// Person is an author, an editor or a supervisor of an item. A literal name without parts is that
+// of an organisation, or could not be split.
 type Person struct {
 	person.Person
 	User  string // of a public person of the institute (package mark)
 	ORCID string // of such a person, or as the record has it of others
 }
 
-// Project is a public project that an activity is part of.
+// Project is a public project that an activity is part of. The JSON names are those of lists.
 type Project struct {
 	ID     string `json:"id,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -34,7 +42,8 @@ type Project struct {
 	Grant  string `json:"grant,omitempty"`
 }
 
-// Forms are the names of a kind of work in each format.
+// Forms are the names of a kind of work in each format. configs/rules/cite.yaml has them for each
+// kind. They need no escape in any format: Load refuses other characters.
 type Forms struct {
 	CSL, BibTeX, RIS, Schema string
 	OpenURL                  string // a format of OpenURL and a genre in it, such as "journal/article"

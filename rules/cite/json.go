@@ -14,7 +14,8 @@ import (
 	"vitrine/rules/pages"
 )
 
-// members appends members to an object from pairs of a name and a value. It skips empty values.
+// members appends members to an object from pairs of a name and a value. It skips empty values. dst
+// ends in an open object; ejson.AppendKey writes a comma if one is needed.
 func members(dst []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -24,7 +25,8 @@ func members(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
-// several appends a member with an identifier, or with an array if all holds several, separated by ", ".
+// several appends a member with an identifier, or with an array if all holds several, separated by
+// ", ". schema.org allows both forms for each property.
 func several(dst []byte, name, all string) []byte {
 	if !strings.Contains(all, ", ") {
 		return members(dst, name, all)
@@ -32,6 +34,7 @@ func several(dst []byte, name, all string) []byte {
 	return list(dst, name, strings.Split(all, ", "), appendText)
 }
 
+// appendText appends an element of a list that is a text.
 func appendText(dst []byte, text *string) []byte { return ejson.AppendString(dst, *text) }
 
 // list appends a member with an array, unless it is empty. one appends an element.
@@ -49,7 +52,9 @@ func list[T any](dst []byte, name string, all []T, one func(dst []byte, element 
 	return append(dst, ']')
 }
 
-// AppendCSL appends an item as one object of CSL-JSON.
+// AppendCSL appends an item as one object of CSL-JSON. It has the variables of CSL 1.0.2. Texts
+// keep their markup as the HTML that CSL processors read. What has no variable goes to note and
+// custom.
 func AppendCSL(dst []byte, it *Item) []byte {
 	dst = members(append(dst, '{'),
 		"id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslText(it.Title))
@@ -76,6 +81,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	return append(dst, '}')
 }
 
+// cslNotice appends a notice with its code, since CSL has no variable for it.
 func cslNotice(dst []byte, n *notice.Notice) []byte {
 	return append(members(append(dst, '{'), "type", n.Code, "DOI", n.DOI, "URL", n.URL), '}')
 }
@@ -88,12 +94,13 @@ func cslText(html string) (csl string) {
 	return csl
 }
 
+// cslPerson appends a name in parts, or as literal.
 func cslPerson(dst []byte, p *Person) []byte {
 	dst = members(append(dst, '{'), "family", p.Family, "given", p.Given, "suffix", p.Suffix, "literal", p.Literal)
 	return append(dst, '}')
 }
 
-// cslDate appends a date or a range unless it is empty.
+// cslDate appends a date or a range unless it is empty. to is zero for a single day.
 func cslDate(dst []byte, name string, from, to date.Date) []byte {
 	if from.Year == 0 {
 		return dst
@@ -106,6 +113,8 @@ func cslDate(dst []byte, name string, from, to date.Date) []byte {
 }
 
 // appendNumbers appends the known parts of a date as an array of numbers.
+//
+//	2021-08 → [2021,8]
 func appendNumbers(dst []byte, d date.Date) []byte {
 	for i, n := range [...]int{d.Year, d.Month, d.Day} {
 		if n > 0 {
@@ -115,9 +124,10 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 	return append(dst, ']')
 }
 
-// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a script element. page is
-// the address of the item's page in Vitrine, url the address that the page links to, and person returns a person's
-// address by username; each may be "".
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside a script
+// element. page is the address of the item's page in Vitrine, url the address that the page links
+// to, and person returns a person's address by username; each may be "". It writes "<" as \u003c,
+// since a text with </script> would end the element.
 func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
 	start, same := len(dst), cmp.Or(identifier.DOIAddress(it.DOI), it.URL)
 	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs",
@@ -150,7 +160,8 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 	return append(dst[:start], bytes.ReplaceAll(dst[start:], []byte("<"), []byte(`\u003c`))...)
 }
 
-// appendWork appends the members that all creative works have.
+// appendWork appends the members that all creative works have. Editors and ISBN belong to the book
+// that contains the work, if there is one (see appendPartOf).
 func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	if strings.HasSuffix(it.Forms.Schema, "Article") {
 		dst = members(dst, "headline", it.Text)
@@ -187,7 +198,8 @@ func appendWork(dst []byte, it *Item, person func(user string) string) []byte {
 	return members(dst, "inLanguage", it.Language, "license", cmp.Or(it.Licence, it.Rights), "abstract", it.Abstract)
 }
 
-// appendNotices appends what the work is a notice of, and the notices about it.
+// appendNotices appends what the work is a notice of, and the notices about it. schema.org has a
+// property for corrections only; other notices are works that are about this one.
 func appendNotices(dst []byte, it *Item) []byte {
 	if len(it.Notices) == 0 {
 		return dst
@@ -207,7 +219,8 @@ func appendNotices(dst []byte, it *Item) []byte {
 	return dst
 }
 
-// appendFunding appends the members that works, events and projects have: access, keywords and funding.
+// appendFunding appends the members that works, events and projects have: access, keywords and
+// funding. isAccessibleForFree takes the booleans as they stand in OA.
 func appendFunding(dst []byte, it *Item) []byte {
 	if it.OA != "" {
 		dst = append(ejson.AppendKey(dst, "isAccessibleForFree"), it.OA...)
@@ -231,6 +244,10 @@ func appendFunding(dst []byte, it *Item) []byte {
 }
 
 // appendPartOf appends what contains the work: an issue of a volume of a periodical, or a book.
+//
+//	volume 7 of a journal → isPartOf {PublicationVolume 7, isPartOf {Periodical}}
+//
+// Each level is written only if its value is known, and closing ends those that were opened.
 func appendPartOf(dst []byte, it *Item, person func(user string) string) []byte {
 	if it.Container == "" {
 		return appendNamed(dst, "isPartOf", "CreativeWorkSeries", it.Series)
@@ -271,7 +288,8 @@ func schemaPersons(dst []byte, name, class string, persons []Person, person func
 	})
 }
 
-// appendNamed appends an object of a class with a name, unless the name is empty.
+// appendNamed appends an object of a class with a name, unless the name is empty. An object without
+// a name would say nothing.
 func appendNamed(dst []byte, property, class, name string) []byte {
 	if name == "" {
 		return dst

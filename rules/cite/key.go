@@ -11,11 +11,13 @@ import (
 	"vitrine/rules/fold"
 )
 
-// maxKeyPart bounds the length of a name or word in a citation key.
+// maxKeyPart bounds the length of a name or word in a citation key. Longer keys are hard to type in
+// a text, and the hash already makes them unique.
 const maxKeyPart = 24
 
-// key returns a citation key: family name, year, first significant word of the title, and 40 bits of a hash of the
-// _id, which make it unique. It leaves out texts that are not in a Latin script.
+// key returns a citation key: family name, year, first significant word of the title, and 40 bits
+// of a hash of the _id, which make it unique. It leaves out texts that are not in a Latin script.
+// The hash alone identifies the record; the words before it are for people.
 func key(it *Item) string {
 	var buf [3*maxKeyPart + 20]byte
 	dst := buf[:0]
@@ -32,6 +34,7 @@ func key(it *Item) string {
 	if it.Date.Year > 0 {
 		dst = strconv.AppendInt(dst, int64(it.Date.Year), 10)
 	}
+	// Articles and the like are skipped, but only eight words: a title may consist of them.
 	for title, n := it.Text, 0; title != "" && n < 8; n++ {
 		start := len(dst)
 		dst, title = appendASCII(dst, title, "")
@@ -40,6 +43,7 @@ func key(it *Item) string {
 		}
 		dst = dst[:start]
 	}
+	// 32 characters, 5 bits each: without l, o, 0 and 1, which look alike.
 	const digits = "abcdefghijkmnpqrstuvwxyz23456789"
 	dst = append(dst, '-')
 	for h, n := xxhash.Sum64String(it.ID), 0; n < 8; n++ {
@@ -49,7 +53,9 @@ func key(it *Item) string {
 	return string(dst)
 }
 
-// appendASCII appends a text's first word in small ASCII letters, over joiners, and returns the rest.
+// appendASCII appends a text's first word in small ASCII letters, over joiners, and returns the
+// rest. c folds the case of letters. Control characters would become digits, but texts of items
+// have none.
 func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	start := len(dst)
 	for i, r := range s {
@@ -69,7 +75,8 @@ func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	return dst, ""
 }
 
-// appendLatin appends a letter beyond ASCII as ASCII letters.
+// appendLatin appends a letter beyond ASCII as ASCII letters. Most letters decompose into an ASCII
+// letter and marks; fold.Latin has the others, such as ß and ø.
 func appendLatin(dst []byte, r rune) []byte {
 	if base := norm.NFKD.PropertiesString(string(r)).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
 		if c := base[0] | 0x20; c >= 'a' && c <= 'z' {

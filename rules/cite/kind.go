@@ -1,5 +1,7 @@
 package cite
 
+// work is a kind of work: what formats call it, and where records store its variables. Marks store
+// its number, which is safe because each change of the file changes the stamp.
 type work struct {
 	number int // position in Mapping.kinds
 	Forms

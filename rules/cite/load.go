@@ -22,7 +22,8 @@ import (
 //go:embed formats.yaml
 var formatsFile []byte
 
-// formats holds each format's own terms; the comments of the file describe them.
+// formats holds each format's own terms; the comments of the file describe them. They are no rules
+// of an institute, and so built into the program rather than loaded.
 var formats = func() (f struct {
 	BibTeX, OpenURL, Meta map[string]struct {
 		Genre, Title, Container, Publisher, Degree, Number, Author, Creator string
@@ -37,10 +38,15 @@ var formats = func() (f struct {
 	return f
 }()
 
-// Mapping holds compiled mapping rules for the rows of one view.
+// Mapping holds compiled mapping rules for the rows of one view. A Mapping is immutable after Load;
+// View, In and Hiding return variants that share its tables.
 type Mapping struct {
+	// Fingerprint changes if the same record may make another item. Views compare it to know whether
+	// their rows are up to date.
 	Fingerprint string // hash of the file, the zone, and what Hiding names
 
+	// stamp also changes with the program's own fields. Four bytes are enough: a collision needs
+	// two sets of rules that one row has met.
 	stamp uint32 // in items in marks: they were made by the same rules
 
 	view                   string
@@ -66,7 +72,8 @@ const (
 	slotResolved
 )
 
-// variables has the names of an item's variables.
+// variables has the names of an item's variables. They come from the fields by reflection, so that
+// file and program cannot disagree.
 var variables = func() (all []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
 		all = append(all, strings.ToLower(f.Name))
@@ -74,8 +81,8 @@ var variables = func() (all []string) {
 	return all
 }()
 
-// View returns the rules for the rows of another view, such as rules.ViewProjects. Load returns the rules for
-// activities.
+// View returns the rules for the rows of another view, such as rules.ViewProjects. Load returns the
+// rules for activities. Their items have the same stamp, as a row belongs to one view.
 func (m *Mapping) View(name string) *Mapping {
 	other := *m
 	other.view, other.fallback = name, cmp.Or(m.views[name], m.fallback)
@@ -85,7 +92,8 @@ func (m *Mapping) View(name string) *Mapping {
 	return &other
 }
 
-// In returns the rules for a site in a zone, in which points in time have their day. Load returns the rules for UTC.
+// In returns the rules for a site in a zone, in which points in time have their day. Load returns
+// the rules for UTC. A change of the zone moves dates near midnight, so it changes the fingerprint.
 func (m *Mapping) In(zone *time.Location) *Mapping {
 	other := *m
 	other.zone = zone
@@ -93,7 +101,8 @@ func (m *Mapping) In(zone *time.Location) *Mapping {
 	return &other
 }
 
-// Hiding returns the rules for records without some fields, which hidden identifies.
+// Hiding returns the rules for records without some fields, which hidden identifies. The same
+// record without them makes another item.
 func (m *Mapping) Hiding(hidden string) *Mapping {
 	other := *m
 	other.sign(m.Fingerprint + " hidden(" + hidden + ")")
@@ -126,6 +135,7 @@ func Load(name string, src []byte) (*Mapping, error) {
 	return l.to.View(rules.ViewActivities), l.Err()
 }
 
+// loader compiles one file. Its Reader collects the mistakes, so that loading goes on after each.
 type loader struct {
 	*yamlfile.Reader
 	to     *Mapping
@@ -133,7 +143,8 @@ type loader struct {
 	kinds  map[string]*work
 }
 
-// file reads the sections in the order in which they depend on each other.
+// file reads the sections in the order in which they depend on each other. Kinds inherit the
+// fields, and the codes name kinds.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
 	optional := []string{"open_access", "status", "notices", "licences", "funders", "badges", "last_author"}
@@ -181,6 +192,7 @@ func (l *loader) file(n *yaml.Node) {
 	}
 }
 
+// read sets the slots of the variables in a section, and leaves the others as they are.
 func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		v := slices.Index(variables, key)
@@ -201,6 +213,8 @@ func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	})
 }
 
+// slot returns the position of a stored field among the values, and adds it if it is new. Records
+// are read at their top level only, so names have no dots.
 func (l *loader) slot(n *yaml.Node, path, field string) int {
 	if field == "" || strings.ContainsAny(field, ".$\x00") {
 		l.Errorf(n, path, "%q is not the name of a field of records", field)
@@ -235,6 +249,7 @@ func (l *loader) kind(n *yaml.Node, path string) *work {
 	return k
 }
 
+// codes reads a section that maps stored codes to kinds.
 func (l *loader) codes(n *yaml.Node, path string) map[string]*work {
 	codes := make(map[string]*work)
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {

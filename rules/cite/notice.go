@@ -15,8 +15,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// notices says which stored fields and words tell that a work was retracted or the like, or that it is the notice of
-// that.
+// notices says which stored fields and words tell that a work was retracted or the like, or that it
+// is the notice of that. The maps are those of the file. The slots are in the order of their names,
+// so that the notices of a record do not depend on the order of a map.
 type notices struct {
 	Flags, Works, Updates, Codes, Titles map[string]string
 	Relations, Types                     []string
@@ -28,6 +29,7 @@ type notices struct {
 	codes, titles    *notice.Words
 }
 
+// notices reads the section with its spellings of field names.
 func (l *loader) notices(n *yaml.Node) {
 	to, path := &l.to.notices, "notices"
 	l.Mapping(n, path, "flags", "works", "updates", "relations", "types", "codes", "titles")
@@ -78,7 +80,8 @@ func spellings(name string) []string {
 	return []string{strings.ReplaceAll(name, " ", "-"), strings.ReplaceAll(name, " ", "_"), strings.Join(words, "")}
 }
 
-// read sets the notices of an activity.
+// read sets the notices of an activity. It collects from four sources: fields of their own,
+// relations by name, types, and the title. notice.Settle then sorts them and drops repetitions.
 func (n *notices) read(it *Item) {
 	if it.View != rules.ViewActivities || n.titles == nil {
 		return
@@ -107,7 +110,8 @@ func (n *notices) read(it *Item) {
 	it.Notices = notice.Settle(all)
 }
 
-// appendType appends what the type of a record says, or one of several types.
+// appendType appends what the type of a record says, or one of several types. Arrays in arrays are
+// not opened, which bounds the recursion.
 func (n *notices) appendType(all []notice.Notice, v bson.RawValue) []notice.Notice {
 	if v.Type == bson.TypeArray {
 		for one := range raw.Elements(v) {
@@ -123,7 +127,8 @@ func (n *notices) appendType(all []notice.Notice, v bson.RawValue) []notice.Noti
 	return all
 }
 
-// Notice returns the code of the gravest of the notices, or "".
+// Notice returns the code of the gravest of the notices, or "". Notices are sorted, so it is the
+// first.
 func (it *Item) Notice() string {
 	if len(it.Notices) == 0 {
 		return ""
@@ -131,7 +136,8 @@ func (it *Item) Notice() string {
 	return it.Notices[0].Code
 }
 
-// note says in words what the notices say: "Retracted by doi:10.5555/n.1; Corrected".
+// note says in words what the notices say: "Retracted by doi:10.5555/n.1; Corrected". Notices with
+// one code stand together, and only the first of them repeats the words.
 func (it *Item) note() string {
 	note, last := "", ""
 	for _, n := range it.Notices {
@@ -166,7 +172,8 @@ func (it *Item) state() string {
 	return ""
 }
 
-// addresses returns the addresses of the works of the notices that a function selects.
+// addresses returns the addresses of the works of the notices that a function selects. A notice
+// with an id alone has none.
 func (it *Item) addresses(selects func(code string) bool) (all []string) {
 	for _, n := range it.Notices {
 		if address := cmp.Or(identifier.DOIAddress(n.DOI), n.URL); address != "" && selects(n.Code) {

@@ -9,7 +9,8 @@ import (
 	"vitrine/rules/pages"
 )
 
-// each calls yield for each pair of a name and a value, unless one of them is empty.
+// each calls yield for each pair of a name and a value, unless one of them is empty. Callers so
+// list a format's fields in its own order, without a condition for each.
 func each(yield func(name, value string), pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i] != "" && pairs[i+1] != "" {
@@ -31,12 +32,15 @@ func firstOf(all string) string {
 	return one
 }
 
-// AppendRIS appends an item as one RIS record with CR LF as line end. A value cannot begin a new line.
+// AppendRIS appends an item as one RIS record with CR LF as line end. A value cannot begin a new
+// line. TY comes first and ER last, as the format requires; readers treat two spaces, a hyphen and
+// a space as part of the tag.
 func AppendRIS(dst []byte, it *Item) []byte {
 	line := func(tag, value string) {
 		dst = append(append(append(append(dst, tag...), "  - "...), clean(value)...), "\r\n"...)
 	}
 	persons := func(tag string, all []Person) {
+		// p is a copy, so that other formats still see the commas.
 		for _, p := range all { // RIS does not allow a comma in a part of a name
 			for _, part := range []*string{&p.Family, &p.Given, &p.Suffix} {
 				if part == &p.Family && strings.Trim(p.Family, ", ") == "" {
@@ -73,7 +77,9 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 
-// Meta yields an item's citation_* tags, which Google Scholar reads, in a page's order and as plain text.
+// Meta yields an item's citation_* tags, which Google Scholar reads, in a page's order and as plain
+// text. Google Scholar requires title, author and date, and reads the others by the names that
+// formats.yaml has for each kind.
 func Meta(it *Item, yield func(name, content string)) {
 	each(yield, "citation_title", it.Text)
 	for i := range it.Authors {
@@ -96,7 +102,9 @@ func Meta(it *Item, yield func(name, content string)) {
 		strings.Join(it.Keywords, "; "), "citation_pdf_url", it.PDF)
 }
 
-// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped for HTML.
+// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped for
+// HTML. It is an OpenURL (ANSI/NISO Z39.88-2004) in the key/value form. The metadata formats of
+// books and journals have other names for the same field.
 func AppendCOinS(dst []byte, it *Item) []byte {
 	format, genre, _ := strings.Cut(it.Forms.OpenURL, "/")
 	dst = append(append(dst, "ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3A"...), format...)
@@ -118,6 +126,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 		each(add, names.Author, p.Name(), names.Creator, p.Inverted())
 	}
 	first, last := pages.Range(it.Pages)
+	// A single page is in rft.pages only.
 	if last == "" {
 		first = ""
 	}

@@ -18,7 +18,8 @@ func (p *Person) ORCIDPage() string {
 	return identifier.ORCIDAddress(p.ORCID)
 }
 
-// Persons yields the authors, editors and supervisors of an item.
+// Persons yields the authors, editors and supervisors of an item. A person in two roles occurs
+// twice. The pointers are into the item.
 func (it *Item) Persons() iter.Seq[*Person] {
 	return func(yield func(*Person) bool) {
 		for _, persons := range [...][]Person{it.Authors, it.Editors, it.Supervisors} {
@@ -44,6 +45,9 @@ func (it *Item) appendPersons(dst []Person, slots []int, about bson.Raw) (all []
 
 // person returns a person by name and document. It has no name if the name may not be shown. Of persons of the
 // institute who are not public, only the name is shown.
+//
+// The rules differ by view: the published work itself names its authors, while members of a project
+// may be known from the record alone.
 func (it *Item) person(name person.Person, doc, about bson.Raw) Person {
 	var public bson.Raw
 	user := strings.ToValidUTF8(part(doc, "user"), "\uFFFD") // as marks have it
@@ -64,7 +68,8 @@ func (it *Item) person(name person.Person, doc, about bson.Raw) Person {
 	return p
 }
 
-// publicOf returns a public person's entry in a mark, or nil.
+// publicOf returns a public person's entry in a mark, or nil. A mark has few persons, so the search
+// is linear.
 func publicOf(about bson.Raw, user string) bson.Raw {
 	for one := range mark.Entries(about, "persons") {
 		if part(one, "id") == user {
@@ -74,7 +79,7 @@ func publicOf(about bson.Raw, user string) bson.Raw {
 	return nil
 }
 
-// part returns a stored text without copying it.
+// part returns a stored text without copying it. A value of another type counts as missing.
 func part(doc bson.Raw, field string) string {
 	if v := raw.Get(doc, field); v.Type == bson.TypeString {
 		return raw.Text(v)

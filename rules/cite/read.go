@@ -24,6 +24,9 @@ import (
 // Make reads a record into an item and reuses the item's slices. It reads the record's fields once; the first of
 // repeated fields counts. about is the record's mark, of which it needs the persons and the projects; nil if the
 // record is not public.
+//
+// The phases depend on each other: the kind decides which fields are read, a status may empty a
+// field that the variables would take, and the key needs all of them.
 func (m *Mapping) Make(record, about bson.Raw, it *Item) {
 	m.reset(it)
 	if len(it.values) != len(m.slots) {
@@ -64,9 +67,12 @@ func (m *Mapping) reset(it *Item) {
 // be sets the kind of work.
 func (it *Item) be(k *work) { it.kind, it.Forms = k, k.Forms }
 
-// idOf returns an _id as text. It keeps control characters and spaces.
+// idOf returns an _id as text. It keeps control characters and spaces. It identifies the record in
+// addresses, so it is not cleaned.
 func idOf(v bson.RawValue) string { return strings.ToValidUTF8(ejson.IDText(v), "\uFFFD") }
 
+// fill sets the variables from the record's values. Each variable has its own way of reading: as
+// text with markup, as words, as a number of an identifier's syntax, or as a date.
 func (it *Item) fill(f *fields, record, about bson.Raw, zone *time.Location) {
 	it.Text, it.Title = it.marked(f.Title)
 	it.Name = it.text(f.Name)
@@ -110,7 +116,8 @@ func (it *Item) identifiers(f *fields) {
 	}
 }
 
-// identified returns the first of the texts in the slots for which read does not return "", as read returns it.
+// identified returns the first of the texts in the slots for which read does not return "", as read
+// returns it. A field may hold several, or something else beside them.
 func (it *Item) identified(slots []int, read func(string) string) string {
 	for _, slot := range slots {
 		if v := it.values[slot]; v.Type != 0 {
@@ -122,7 +129,9 @@ func (it *Item) identified(slots []int, read func(string) string) string {
 	return ""
 }
 
-// numbers returns the numbers that read returns for the texts in the first slot that is not empty, separated by ", ".
+// numbers returns the numbers that read returns for the texts in the first slot that is not empty,
+// separated by ", ". An ISBN of the printed book and one of the e-book are both right, so all are
+// kept.
 func (it *Item) numbers(slots []int, read func(string) string) string {
 	v := it.value(slots)
 	if v.Type != bson.TypeArray {
@@ -140,7 +149,8 @@ func (it *Item) numbers(slots []int, read func(string) string) string {
 	return strings.Join(all, ", ")
 }
 
-// dates sets when a work appeared or took place. The start only fills in what year and month leave open.
+// dates sets when a work appeared or took place. The start only fills in what year and month leave
+// open. An end before the start, or on the same day, is no range.
 func (it *Item) dates(f *fields, zone *time.Location) {
 	start, end := it.date(f.Start, zone), it.date(f.End, zone)
 	d := it.date(f.Year, zone).With(it.value(f.Month), it.value(f.Day))
@@ -162,7 +172,8 @@ func (it *Item) date(slots []int, zone *time.Location) (d date.Date) {
 	return d
 }
 
-// value returns the first value in the slots that is not null, a blank text, or an empty list or document.
+// value returns the first value in the slots that is not null, a blank text, or an empty list or
+// document. It checks strings itself, since display.Empty keeps blank ones.
 func (it *Item) value(slots []int) bson.RawValue {
 	for _, slot := range slots {
 		v := it.values[slot]
@@ -180,7 +191,8 @@ func (it *Item) text(slots []int) string { return it.first(slots, markup.Plain) 
 // code returns the first identifier, address or code in the slots that is not empty, without reading markup.
 func (it *Item) code(slots []int) string { return it.first(slots, clean) }
 
-// marked returns the words of the first text in the slots that has some, and its HTML.
+// marked returns the words of the first text in the slots that has some, and its HTML. Both come
+// from the same value.
 func (it *Item) marked(slots []int) (words, html string) {
 	for _, slot := range slots {
 		if v := &it.values[slot]; v.Type != 0 {
@@ -229,12 +241,15 @@ func (it *Item) first(slots []int, read func(string) string) string {
 	return ""
 }
 
+// text returns the words of a value without markup.
 func text(v bson.RawValue) string { return textBy(v, markup.Plain) }
 
+// code returns an identifier or code of a value as it is stored, on one line.
 func code(v bson.RawValue) string { return textBy(v, clean) }
 
-// textBy returns a scalar as text, a string as read by a function, and an array as its texts joined by ", ". A dash
-// counts as empty.
+// textBy returns a scalar as text, a string as read by a function, and an array as its texts joined
+// by ", ". A dash counts as empty. Numbers are written without exponent or fraction if they are
+// whole, since years and volumes are stored as doubles, too.
 func textBy(v bson.RawValue, read func(string) string) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -262,10 +277,12 @@ func textBy(v bson.RawValue, read func(string) string) string {
 	return ""
 }
 
-// items is the pool of items for With.
+// items is the pool of items for With. An Item has many slices; a pool keeps their memory between
+// requests.
 var items = sync.Pool{New: func() any { return new(Item) }}
 
-// With calls use with the item of a row. The item is valid until use returns.
+// With calls use with the item of a row. The item is valid until use returns. use must not keep the
+// item or its slices; its texts point into the row.
 func (m *Mapping) With(row bson.Raw, use func(*Item)) {
 	it := items.Get().(*Item)
 	defer items.Put(it)

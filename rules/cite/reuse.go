@@ -17,7 +17,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// reuse sets what readers may do with a work, and who paid for it.
+// reuse sets what readers may do with a work, and who paid for it. A PDF in the address of the work
+// counts, unless the record names another.
 func (m *Mapping) reuse(it *Item, f *fields) {
 	for _, slot := range f.Keywords {
 		if v := it.values[slot]; v.Type != 0 { // most records have none: save the iteration
@@ -44,7 +45,8 @@ func (m *Mapping) reuse(it *Item, f *fields) {
 	m.readBadges(it)
 }
 
-// readProjects sets the projects of an activity. They are in its mark, so that items in marks do not repeat them.
+// readProjects sets the projects of an activity. They are in its mark, so that items in marks do
+// not repeat them.
 func (m *Mapping) readProjects(about bson.Raw, it *Item) {
 	if it.View != rules.ViewActivities || raw.Get(about, "projects").Type == 0 {
 		return
@@ -58,6 +60,8 @@ func (m *Mapping) readProjects(about bson.Raw, it *Item) {
 }
 
 // licence returns the address of a licence by its name or address, or "".
+//
+//	"CC BY 4.0" → its address by the rules; an address → itself; other words → ""
 func (m *Mapping) licence(rights string) string {
 	if rights == "" {
 		return ""
@@ -68,13 +72,15 @@ func (m *Mapping) licence(rights string) string {
 // coded returns a text as a code: in small letters, with hyphens for spaces.
 func coded(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }
 
-// openAccess says which stored fields tell whether a work is open access.
+// openAccess says which stored fields tell whether a work is open access. A record may say it in
+// several fields of different systems; the first that says anything counts.
 type openAccess struct {
 	Fields []string
 	Codes  map[string]bool // values other than true and false
 	slots  []int           // of Fields
 }
 
+// openAccess reads the section and finds the slots of its fields.
 func (l *loader) openAccess(n *yaml.Node) {
 	to := &l.to.openAccess
 	l.Mapping(n, "open_access", "fields", "codes")
@@ -100,8 +106,9 @@ func (o *openAccess) read(value func(i int) bson.RawValue) (open, known bool) {
 	return false, false
 }
 
-// funder returns the name of an organisation by its code, or by its id among the names that the row resolves. It
-// returns other texts unchanged, and "" for another ObjectID.
+// funder returns the name of an organisation by its code, or by its id among the names that the row
+// resolves. It returns other texts unchanged, and "" for another ObjectID. The view resolves ids of
+// organizations into the row when it is built (rules/display).
 func (m *Mapping) funder(v, resolved bson.RawValue) string {
 	id := text(v)
 	if name, ok := m.funders[coded(id)]; ok || id == "" {
@@ -126,6 +133,7 @@ type badgeRule struct {
 	value string
 }
 
+// badge reads one rule. Both languages are required, because a list may be shown in either.
 func (l *loader) badge(n *yaml.Node, path string) {
 	var b badgeRule
 	found := l.Mapping(n, path, "name", "field", "value")
@@ -143,6 +151,8 @@ func (l *loader) badge(n *yaml.Node, path string) {
 	l.to.badges = append(l.to.badges, b)
 }
 
+// readBadges keeps the numbers of the rules, not their names: an item is stored once for all
+// languages.
 func (m *Mapping) readBadges(it *Item) {
 	for i, b := range m.badges {
 		v := it.values[b.slot]

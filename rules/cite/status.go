@@ -20,6 +20,8 @@ type unpublished struct {
 	fields, places, flags []int // the slots
 }
 
+// unpublished reads the section "status". The names of its codes are CSL's terms, such as "in
+// press".
 func (l *loader) unpublished(n *yaml.Node) {
 	to := &l.to.unpublished
 	l.Mapping(n, "status", "fields", "places", "flags", "codes")
@@ -35,7 +37,8 @@ func (l *loader) unpublished(n *yaml.Node) {
 	to.fields, to.places, to.flags = slots("fields", to.Fields), slots("places", to.Places), slots("flags", to.Flags)
 }
 
-// named returns the status that a stored text names, or "".
+// named returns the status that a stored text names, or "". Brackets around it are not part of it:
+// "[in press]".
 func (u *unpublished) named(v bson.RawValue) string {
 	if v.Type != bson.TypeString {
 		return ""
@@ -47,8 +50,9 @@ func (u *unpublished) named(v bson.RawValue) string {
 	return u.Codes[coded(strings.Trim(clean(s), "[](). "))]
 }
 
-// stated sets the status by the fields that name one, and empties the fields that have one in place of something
-// else.
+// stated sets the status by the fields that name one, and empties the fields that have one in place
+// of something else. It runs before the variables are read, so that "in press" never shows as a
+// page.
 func (u *unpublished) stated(it *Item) {
 	if it.View != rules.ViewActivities {
 		return
@@ -65,10 +69,12 @@ func (u *unpublished) stated(it *Item) {
 	}
 }
 
-// ahead is the status of a work that is online, but not in a volume yet.
+// ahead is the status of a work that is online, but not in a volume yet. The words are those of the
+// APA style.
 const ahead = "advance online publication"
 
-// flagged sets the status by flags. They often stay when the work has appeared in a volume, and count no more then.
+// flagged sets the status by flags. They often stay when the work has appeared in a volume, and
+// count no more then. It runs after the variables are read, because it looks at volume and pages.
 func (u *unpublished) flagged(it *Item) {
 	if it.View != rules.ViewActivities || it.Status+it.Volume+it.Pages != "" {
 		return

@@ -14,19 +14,23 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Read reads a row into an item and reuses the item's slices. It decodes the item in the row's mark. If the row is
-// not public, or its mark has no item by the same rules or a damaged one, or the item was too large, it makes the
-// item anew.
+// Read reads a row into an item and reuses the item's slices. It decodes the item in the row's
+// mark. If the row is not public, or its mark has no item by the same rules or a damaged one, or
+// the item was too large, it makes the item anew. The texts of a decoded item point into the row,
+// so reading copies none of them.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
 	if about := mark.Of(row); !m.decode(row, about, it) {
 		m.Make(row, about, it)
 	}
 }
 
-// mostStored bounds the size of an item in a mark, so that the row has room for it. Larger items are made anew.
+// mostStored bounds the size of an item in a mark, so that the row has room for it. Larger items
+// are made anew. A document of MongoDB has at most 16 MiB.
 const mostStored = 1 << 20
 
-// Cited returns what marks have of a record's citation. about is the mark with its persons and projects.
+// Cited returns what marks have of a record's citation. about is the mark with its persons and
+// projects. It runs when the row is written, not when it is read. Year, day and the like have a
+// place of their own in the mark, because indexes and sorting read them without the item.
 func (m *Mapping) Cited(record, about bson.Raw) (c mark.Citation) {
 	it := items.Get().(*Item)
 	defer items.Put(it)
@@ -48,6 +52,8 @@ func (m *Mapping) Cited(record, about bson.Raw) (c mark.Citation) {
 
 // pass passes each field that marks have to a codec, in the order in which they are stored. The others are the _id of
 // the row, the projects in its mark, and what Item.be sets. A text that is like another one takes no room.
+//
+// Writing and reading are one function, so that they cannot disagree about the order.
 func (it *Item) pass(c *codec) {
 	c.text(&it.Key, "")
 	c.text(&it.Type, "")
@@ -101,6 +107,7 @@ func (it *Item) pass(c *codec) {
 	passAll(c, &it.badges, (*badge).pass)
 }
 
+// pass passes the fields of a person.
 func (p *Person) pass(c *codec) {
 	c.text(&p.Given, "")
 	c.text(&p.Family, "")
@@ -110,6 +117,7 @@ func (p *Person) pass(c *codec) {
 	c.text(&p.ORCID, "")
 }
 
+// passNotice passes the fields of a notice.
 func passNotice(n *notice.Notice, c *codec) {
 	c.text(&n.Code, "")
 	c.text(&n.DOI, "")
@@ -117,6 +125,7 @@ func passNotice(n *notice.Notice, c *codec) {
 	c.text(&n.ID, "")
 }
 
+// pass passes the number of the rule always, as 0 is one.
 func (b *badge) pass(c *codec) {
 	b.rule = c.number(b.rule)
 	c.text(&b.value, "")
@@ -130,7 +139,8 @@ func (m *Mapping) encode(it *Item) []byte {
 	return c.data
 }
 
-// decode reads the item in a row's mark. It returns false if there is none by the same rules.
+// decode reads the item in a row's mark. It returns false if there is none by the same rules. A
+// damaged item is found by its lengths, and never makes the program fail.
 func (m *Mapping) decode(row, about bson.Raw, it *Item) bool {
 	data := mark.ItemOf(about)
 	if len(data) < 4 || binary.LittleEndian.Uint32(data) != m.stamp {
@@ -149,8 +159,9 @@ func (m *Mapping) decode(row, about bson.Raw, it *Item) bool {
 	return !c.broken
 }
 
-// codec writes the fields of an item, or reads them. Before each value stands the number of fields without one that
-// are left out before it. Texts that are read lie in data.
+// codec writes the fields of an item, or reads them. Before each value stands the number of fields
+// without one that are left out before it. Texts that are read lie in data. Items lack many fields,
+// and one byte for each run of absent ones takes less room than a name or a flag for each.
 type codec struct {
 	rules   *Mapping
 	data    []byte // written, or still to be read
@@ -161,7 +172,8 @@ type codec struct {
 	skip int
 }
 
-// has reports whether the next field has a value. there says so while writing.
+// has reports whether the next field has a value. there says so while writing. At the end of the
+// data all other fields are absent.
 func (c *codec) has(there bool) bool {
 	switch {
 	case c.reading && c.skip < 0 && len(c.data) == 0:
@@ -197,7 +209,8 @@ func (c *codec) number(n int) int {
 	return int(read)
 }
 
-// text passes a text. It leaves out a text that is like another one.
+// text passes a text. It leaves out a text that is like another one. What is read points into data,
+// the row's memory, without a copy.
 func (c *codec) text(s *string, like string) {
 	switch has := c.has(*s != like); {
 	case c.reading && !has:
@@ -214,8 +227,10 @@ func (c *codec) text(s *string, like string) {
 	}
 }
 
+// flag passes a boolean: it is true exactly if the field has a value.
 func (c *codec) flag(b *bool) { *b = c.has(*b) }
 
+// date passes a date as one number: 5 bits for the day, 4 for the month, the rest for the year.
 func (c *codec) date(d *date.Date) {
 	if c.has(d.Year != 0) {
 		n := c.number(d.Year<<9 | d.Month<<5 | d.Day)
@@ -223,7 +238,8 @@ func (c *codec) date(d *date.Date) {
 	}
 }
 
-// passAll passes a list, whose elements take at least a byte each.
+// passAll passes a list, whose elements take at least a byte each. A damaged length so cannot make
+// the reader allocate more elements than the item has bytes.
 func passAll[T any](c *codec, all *[]T, pass func(*T, *codec)) {
 	if !c.has(len(*all) > 0) {
 		return

@@ -12,7 +12,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Words calls add for each text by which search finds a row: title, persons, keywords, venue, year and numbers.
+// Words calls add for each text by which search finds a row: title, persons, keywords, venue, year
+// and numbers. title says that the text belongs to the title, which ranks higher. An empty text
+// adds no word.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
@@ -67,7 +69,9 @@ func (it *Item) numberWords(add func(word string)) {
 	}
 }
 
-// withoutThousands returns a text without separators in its numbers: "EP 1234567" for "EP 1 234 567".
+// withoutThousands returns a text without separators in its numbers: "EP 1234567" for "EP 1 234
+// 567". A regular expression does not find two matches that share a digit, so it repeats until
+// nothing changes.
 func withoutThousands(s string) string {
 	for before := ""; s != before; { // matches overlap
 		before, s = s, thousands.ReplaceAllString(s, "$1$2")
@@ -75,9 +79,11 @@ func withoutThousands(s string) string {
 	return s
 }
 
+// thousands matches a separator between the groups of a number.
 var thousands = regexp.MustCompile(`([0-9])[ .,]([0-9]{3})\b`)
 
-// WordOfORCID returns the word by which search finds the records of a person with an ORCID, or "" without one.
+// WordOfORCID returns the word by which search finds the records of a person with an ORCID, or ""
+// without one. The prefix keeps parts of it from being found as numbers.
 func WordOfORCID(orcid string) string {
 	if orcid == "" {
 		return ""

@@ -1,4 +1,6 @@
-// Package citetest reads what package cite writes, for tests. It reads strictly: what it does not expect is an error.
+// Package citetest reads what package cite writes, for tests. It reads strictly: what it does not
+// expect is an error. It shares no tables with cite: a mistake in a table would otherwise agree
+// with itself.
 package citetest
 
 import (
@@ -15,7 +17,8 @@ type Entry struct {
 	Fields    map[string]string
 }
 
-// ReadBibTeX reads one entry in the form that cite.AppendBibTeX writes.
+// ReadBibTeX reads one entry in the form that cite.AppendBibTeX writes. It knows only the layout of
+// that writer: one field a line, two spaces before it, a comma after it.
 func ReadBibTeX(src string) (Entry, error) {
 	e := Entry{Fields: make(map[string]string)}
 	head, rest, ok := strings.Cut(src, ",\n")
@@ -46,7 +49,8 @@ func ReadBibTeX(src string) (Entry, error) {
 }
 
 // closing returns the offset behind the brace that closes the first one of s, -1 if it is missing.
-// It counts escaped braces, as BibTeX does.
+// It counts escaped braces, as BibTeX does. An escaped brace counts because BibTeX splits entries
+// before TeX reads them.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -62,7 +66,8 @@ func closing(s string) int {
 	return -1
 }
 
-// ReadNames splits a list of names and returns each as family name, suffix and given name.
+// ReadNames splits a list of names and returns each as family name, suffix and given name. A name
+// without a comma, such as that of an organisation, has a family name only.
 func ReadNames(s string) (names [][3]string) {
 	for _, name := range splitOutside(s, " and ") {
 		parts := splitOutside(name, ", ")
@@ -75,7 +80,8 @@ func ReadNames(s string) (names [][3]string) {
 	return names
 }
 
-// splitOutside splits a text at a separator outside of braces.
+// splitOutside splits a text at a separator outside of braces. Text in braces is never split, which
+// is how the writer protects commas and "and".
 func splitOutside(s, separator string) (parts []string) {
 	start, depth := 0, 0
 	for i := 0; i < len(s); i++ {
@@ -93,7 +99,8 @@ func splitOutside(s, separator string) (parts []string) {
 	return append(parts, s[start:])
 }
 
-// commands are LaTeX commands and the texts they stand for.
+// commands are LaTeX commands and the texts they stand for. Commands for fonts print nothing
+// themselves.
 var commands = func() map[string]string {
 	table := map[string]string{
 		"textbackslash": `\`, "textasciicircum": "^", "textasciitilde": "~", "textbraceleft": "{",
@@ -108,7 +115,8 @@ var commands = func() map[string]string {
 	return table
 }()
 
-// symbols are commands and the characters they stand for.
+// symbols are commands and the characters they stand for. They are written down a second time on
+// purpose, see the package's comment.
 const symbols = `ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł L Ł dj đ DJ Đ dh ð DH Ð th þ TH Þ i ı ng ŋ NG Ŋ textendash –
 textemdash — textquoteleft ‘ textquoteright ’ textquotedblleft “ textquotedblright ” quotesinglbase ‚
 quotedblbase „ guillemotleft « guillemotright » guilsinglleft ‹ guilsinglright › textellipsis …
@@ -126,7 +134,9 @@ var accents = map[string]string{
 	".": "\u0307", "=": "\u0304", "u": "\u0306", "H": "\u030b", "d": "\u0323", "b": "\u0331",
 }
 
-// Text returns the text that TeX would print.
+// Text returns the text that TeX would print. It returns "unknown command" or "ligature" inside of
+// the text for what TeX would print differently from what was meant, so that a comparison fails and
+// shows where.
 func Text(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); {
@@ -142,6 +152,7 @@ func Text(s string) string {
 		case '~':
 			out.WriteString("\u00a0")
 		case '\\':
+			// A command is one character, or all letters up to the next other character.
 			n := 1
 			for isLetter(s[i]) && i+n < len(s) && isLetter(s[i+n]) {
 				n++
@@ -170,4 +181,5 @@ func Text(s string) string {
 	return out.String()
 }
 
+// isLetter reports whether c is an ASCII letter.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
