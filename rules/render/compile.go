@@ -11,6 +11,12 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
+// Compilation has two steps: a reader turns a notation into branches, and the compiler checks their
+// HTML and turns them into instructions. The HTML of a whole branch is known before its tags are
+// read, so a tag may have fields inside.
+//
+//	"<b>{title}</b>{?doi: {doi}}" → "<b>\x000\x00</b>\x001\x00", parts: {title}, {?doi: …}
+
 // A branch is a template, or the body of a condition, in the form in which the readers of both notations
 // (template.go, osiris_template.go) pass it to the compiler: HTML, trusted as far as the allow-list, with holes for
 // the parts in it.
@@ -27,11 +33,14 @@ type part struct {
 	body    *branch // nil if the part has fields
 }
 
-// hole precedes and follows the number of a part in the HTML of a branch.
+// hole precedes and follows the number of a part in the HTML of a branch. NUL occurs in no
+// template: text removes it.
 const hole = "\x00"
 
+// text adds HTML of the template, without bytes that would look like a hole.
 func (b *branch) text(html string) { b.html.WriteString(strings.ReplaceAll(html, hole, "")) }
 
+// field adds a hole for a single field.
 func (b *branch) field(f *field) { b.html.WriteString(b.hole(part{fields: []*field{f}})) }
 
 // hole adds a part and returns the hole for it.
@@ -40,12 +49,14 @@ func (b *branch) hole(p part) string {
 	return hole + strconv.Itoa(len(b.parts)-1) + hole
 }
 
+// part returns the part of a hole. number is always one that hole wrote.
 func (b *branch) part(number string) *part {
 	n, _ := strconv.Atoi(number)
 	return &b.parts[n]
 }
 
-// A compiler turns branches into instructions, if their markup is allowed and balanced in each of them.
+// A compiler turns branches into instructions, if their markup is allowed and balanced in each of
+// them. It emits into one list for all branches; a condition is a jump over the code of its body.
 type compiler struct {
 	code []instr
 	open []element // open elements, the innermost last
@@ -65,14 +76,18 @@ func compile(template *branch) (code []instr, err error) {
 	return c.code, nil
 }
 
-// failTemplate ends the reading or compilation of a template with a mistake at a byte offset.
+// failTemplate ends the reading or compilation of a template with a mistake at a byte offset. It
+// panics with the error; template and compile recover.
 func failTemplate(at int, format string, args ...any) {
 	rules.Fail(fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1))
 }
 
+// emit appends an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
-// branch compiles a branch, which must close its own elements.
+// branch compiles a branch, which must close its own elements. So whether a condition holds never
+// decides about the balance of elements. The offset at counts holes as the text that they stand
+// for, for errors.
 func (c *compiler) branch(b *branch) {
 	depth, at := len(c.open), 0
 	for html := b.html.String(); html != ""; {
@@ -103,6 +118,7 @@ func (c *compiler) branch(b *branch) {
 	}
 }
 
+// part compiles a field, or a condition with its body. It knows the end of the jump after the body.
 func (c *compiler) part(p *part) {
 	if p.body == nil {
 		c.emit(instr{kind: fieldPiece, fields: p.fields})
@@ -130,7 +146,9 @@ func (c *compiler) endTag(at int, piece string, depth int) {
 	c.emit(instr{kind: joiner.End})
 }
 
-// lexemes are the kinds of pieces, in the order of trying. The first group of a pattern is the piece.
+// lexemes are the kinds of pieces, in the order of trying. The first group of a pattern is the
+// piece. A pattern never matches across a hole, except for start tags, whose attributes may have
+// fields.
 var lexemes = [...]struct {
 	kind    joiner.Kind
 	pattern *regexp.Regexp
@@ -149,7 +167,8 @@ var lexemes = [...]struct {
 		regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
-// lexeme returns the kind and text of the first piece of s. The text is not empty.
+// lexeme returns the kind and text of the first piece of s. The text is not empty. Without a match,
+// as for a lone "&", all of s is a word.
 func lexeme(s string) (kind joiner.Kind, piece string) {
 	for _, l := range lexemes {
 		if found := l.pattern.FindStringSubmatch(s); found != nil {

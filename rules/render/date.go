@@ -9,9 +9,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// span returns the activity's period. It starts at start_date or start or, if that has no month, at year, month and
-// day. It ends at end_date or end. If end_date is null, the activity is still running. An end before the start is
-// ignored.
+// span returns the activity's period. It starts at start_date or start or, if that has no month, at
+// year, month and day. It ends at end_date or end. If end_date is null, the activity is still
+// running. An end before the start is ignored. Later fields only add what the first leaves open, so
+// a year that contradicts the start does not win.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
 	if p.rules.dateParts {
@@ -45,8 +46,10 @@ func (p *page) first(one, other bson.RawValue) date.Date {
 	return date.Read(other, p.zone)
 }
 
-// dateParts returns start and end, and uses the parts of a date if one is missing. An activity without an end
-// continues only if its subtype is ongoing. For other subtypes the start is also the end.
+// dateParts returns start and end, and uses the parts of a date if one is missing. An activity
+// without an end continues only if its subtype is ongoing. For other subtypes the start is also the
+// end. OSIRIS stores parts of dates in start and end, and derives start_date and end_date from them
+// (see Fill).
 func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	if raw.IsNone(start) {
 		start = p.values[slotStartParts]
@@ -65,8 +68,9 @@ func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	return start, end
 }
 
-// appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3", "2023Q4 - 2024Q1", "2023Q1 - today". It appends
-// nothing if the month of its start is unknown.
+// appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3", "2023Q4 - 2024Q1", "2023Q1 -
+// today". It appends nothing if the month of its start is unknown. The words are English in every
+// language.
 func (s span) appendQuarter(dst []byte) []byte {
 	if s.from.Month == 0 {
 		return dst

@@ -8,8 +8,9 @@ import (
 	"vitrine/rules/date"
 )
 
-// A pattern is the format of a date, one letter for each part: d the day, D the day in two digits, m the short name
-// of the month, F its full name, M its number in two digits, y the year. All other characters stand for themselves.
+// A pattern is the format of a date, one letter for each part: d the day, D the day in two digits,
+// m the short name of the month, F its full name, M its number in two digits, y the year. All other
+// characters stand for themselves. Characters beyond ASCII are copied byte by byte.
 type pattern string
 
 // dateStyle is the style in which a language, or OSIRIS, writes dates and ranges of dates.
@@ -25,8 +26,9 @@ type dateStyle struct {
 	today string // the text for the end of a running activity; if empty, only the start is written
 }
 
-// dateStyles are the styles of the languages: "14–16 May 2022", "28 Apr – 2 May 2022",
-// "30 Dec 2022 – 2 Jan 2023", "Apr – May 2022", "2021–2023", "4 Mar 2022 – today".
+// dateStyles are the styles of the languages: "14–16 May 2022", "28 Apr – 2 May 2022", "30 Dec 2022
+// – 2 Jan 2023", "Apr – May 2022", "2021–2023", "4 Mar 2022 – today". A separator between two
+// numbers is tight; with words at its side it has spaces.
 var dateStyles = [languages]dateStyle{
 	english: {
 		day: "d m y", month: "m y", year: "y", inMonth: "d", inYear: "d m", monthInYear: "m",
@@ -63,7 +65,8 @@ var monthNames = [languages]struct{ short, full [12]string }{
 	},
 }
 
-// append appends d, which must have all parts in the pattern.
+// append appends d, which must have all parts in the pattern. Language decides about the names of
+// months.
 func (how pattern) append(dst []byte, d date.Date, lang int) []byte {
 	for i := range len(how) {
 		switch how[i] {
@@ -86,7 +89,7 @@ func (how pattern) append(dst []byte, d date.Date, lang int) []byte {
 	return dst
 }
 
-// date appends the known parts of d.
+// date appends the known parts of d. A date without a month has no day either (package date).
 func (s *dateStyle) date(dst []byte, d date.Date, lang int) []byte {
 	switch {
 	case d.Year == 0:
@@ -99,7 +102,8 @@ func (s *dateStyle) date(dst []byte, d date.Date, lang int) []byte {
 	return s.day.append(dst, d, lang)
 }
 
-// span appends a range without repeating what both ends share.
+// span appends a range without repeating what both ends share. If one end is known less exactly
+// than the other, the start is written in full.
 func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 	switch {
 	case t.from.Year == 0:
@@ -131,6 +135,7 @@ func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 }
 
 // Period returns a date, or the range from a date to another one, in a language: "14–16 May 2022".
+// An unknown language is English.
 func Period(from, to date.Date, language string) string {
 	lang := max(slices.Index(languageCodes[:], language), english)
 	return string(dateStyles[lang].span(nil, span{from: from, to: to}, lang))
@@ -142,8 +147,9 @@ var ongoingWords = [languages]struct{ from, until, since string }{
 	german:  {"von ", " bis ", "seit "},
 }
 
-// appendOngoing appends the period of an activity of several months: "from May 2023 until June 2023", or "since May
-// 2023" if begins is set and there is no end. For any other activity it appends the day.
+// appendOngoing appends the period of an activity of several months: "from May 2023 until June
+// 2023", or "since May 2023" if begins is set and there is no end. For any other activity it
+// appends the day. begins says that the activity has a start in parts.
 func appendOngoing(dst []byte, t span, begins bool, lang int) []byte {
 	words := ongoingWords[lang]
 	switch {

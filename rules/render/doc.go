@@ -13,4 +13,9 @@
 //
 // Rules are immutable and safe for concurrent use. Complete does not fail or panic because of a value in an activity,
 // and never writes HTML outside the allow-list of package markup; a value of the wrong type counts as empty.
+//
+// To add a field, declare it in the rules file; a derived one is a line of derivedFields in
+// field.go, and one of OSIRIS a line of osirisFields or of osiris.yaml. When output changes for the
+// same rules, raise codeVersion, or osirisVersion for OSIRIS's templates: rows in stores are
+// rendered again.
 package render

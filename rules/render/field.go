@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// writer appends the HTML of a field. It appends nothing if the field is empty.
+// writer appends the HTML of a field. It appends nothing if the field is empty. A writer appends
+// rather than returns, so that most values need no memory of their own.
 type writer = func(p *page, dst []byte) []byte
 
 // field is something that a template can name: a stored value of some kind, or a value derived from several.
@@ -26,7 +27,8 @@ type field struct {
 	authors bool                 // OSIRIS's marks may follow the names in the field
 }
 
-// in returns the field in one of its formats. It returns false if the field lacks the format.
+// in returns the field in one of its formats. It returns false if the field lacks the format. The
+// default format is "".
 func (f *field) in(format string) (*field, bool) {
 	if format == "" {
 		return f, true
@@ -35,7 +37,8 @@ func (f *field) in(format string) (*field, bool) {
 	return &field{write: write, address: f.address}, ok
 }
 
-// isFilled reports whether conditions see the field as filled.
+// isFilled reports whether conditions see the field as filled. The written value goes to p.value
+// and is dropped.
 func (p *page) isFilled(f *field) bool {
 	if f.filled != nil {
 		return f.filled(p)
@@ -44,12 +47,14 @@ func (p *page) isFilled(f *field) bool {
 	return len(p.value) > 0
 }
 
-// textField is a field with the text that f returns.
+// textField is a field with the text that f returns. The text is escaped, so f may return anything
+// that is stored.
 func textField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendEscape(dst, f(p)) }}
 }
 
-// constantField is a field with a constant text of a template in each language, with the inline markup of titles.
+// constantField is a field with a constant text of a template in each language, with the inline
+// markup of titles. It is restricted here, once, rather than at each rendering.
 func constantField(html [languages]string) *field {
 	for lang := range html {
 		html[lang] = markup.Restrict(html[lang])
@@ -57,7 +62,8 @@ func constantField(html [languages]string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return append(dst, html[p.lang]...) }}
 }
 
-// around is f with HTML before and after it. It is empty if f is.
+// around is f with HTML before and after it. It is empty if f is. before and after are HTML of the
+// program.
 func around(before string, f *field, after string) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -71,6 +77,8 @@ func around(before string, f *field, after string) *field {
 }
 
 // join returns the fields that are not empty, joined by a separator.
+//
+//	join(", ", a, b, c) with b empty → "a, c"
 func join(separator string, fields ...*field) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -88,7 +96,8 @@ func join(separator string, fields ...*field) *field {
 	}}
 }
 
-// source is the place of a stored field.
+// source is the place of a stored field. Rendering looks a record's fields up once for all
+// templates; a path below a field is walked when it is needed.
 type source struct {
 	slot int      // place of the field, or of the document that holds it
 	path []string // keys below that document; nil if the slot has the field itself
@@ -104,7 +113,8 @@ func (s source) value(p *page) bson.RawValue {
 	return v
 }
 
-// kinds are the kinds of stored fields that the rules file may declare.
+// kinds are the kinds of stored fields that the rules file may declare. docs/rendering.md describes
+// them for authors of rules.
 var kinds = map[string]func(source) *field{
 	"text":    scalarField,
 	"markup":  markupField,
@@ -152,7 +162,8 @@ func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte)
 	return dst
 }
 
-// dateField is a day in the language's style, in the formats year "2022" and iso "2022-05-14".
+// dateField is a day in the language's style, in the formats year "2022" and iso "2022-05-14". A
+// value that is no date is empty.
 func dateField(s source) *field {
 	read := func(p *page) date.Date { return date.Read(s.value(p), p.zone) }
 	return &field{
@@ -166,10 +177,13 @@ func dateField(s source) *field {
 	}
 }
 
-// linkFormat is the format that makes URLs and DOIs links.
+// linkFormat is the format that makes URLs and DOIs links. docs/rendering.md names it, so it cannot
+// change.
 const linkFormat = "link"
 
-// linkField is the text of an address, and a link to it in the format link. text must be empty exactly if address is.
+// linkField is the text of an address, and a link to it in the format link. text must be empty
+// exactly if address is. The link opens a new window; noopener keeps the page there from reaching
+// this one.
 func linkField(address, text func(p *page) string) *field {
 	f := textField(text)
 	f.address = address
@@ -185,7 +199,8 @@ func linkField(address, text func(p *page) string) *field {
 	return f
 }
 
-// urlField is an http or https URL. Other values are empty.
+// urlField is an http or https URL. Other values are empty. "javascript:" and the like never become
+// links.
 func urlField(s source) *field {
 	address := func(p *page) string { return markup.WebURL(text(s.value(p))) }
 	return linkField(address, address)
@@ -205,7 +220,8 @@ func flagField(s source) *field {
 	}
 }
 
-// derivedFields returns the fields that every rules file may name without declaring them.
+// derivedFields returns the fields that every rules file may name without declaring them. A rules
+// file cannot declare fields of the same names.
 func (r *Rules) derivedFields() map[string]*field {
 	volume, issue := scalarField(r.source("volume")), scalarField(r.source("issue"))
 	extent := pagesField(r.source("pages"))
@@ -231,7 +247,8 @@ func (r *Rules) derivedFields() map[string]*field {
 	}
 }
 
-// year returns the stored year, or else the year of the start, or "".
+// year returns the stored year, or else the year of the start, or "". A stored year wins even if it
+// is not that of the start.
 func (p *page) year() string {
 	d := date.Read(p.values[slotYear], p.zone)
 	if d.Year == 0 {

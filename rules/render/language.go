@@ -7,5 +7,6 @@ const (
 	languages
 )
 
-// languageCodes are the names of the languages in the rules file and in Options.
+// languageCodes are the names of the languages in the rules file and in Options. A third language
+// needs its months, date style and words beside a code here.
 var languageCodes = [languages]string{english: "en", german: "de"}

@@ -12,9 +12,10 @@ import (
 	"vitrine/rules/yamlfile"
 )
 
-// Parse loads a rules file (docs/rendering.md). It reports all mistakes, not only the first: unknown keys, fields,
-// formats, labels and kinds, templates that do not parse, markup that is not allowed or not closed. Each error begins
-// "name:line: key: ".
+// Parse loads a rules file (docs/rendering.md). It reports all mistakes, not only the first:
+// unknown keys, fields, formats, labels and kinds, templates that do not parse, markup that is not
+// allowed or not closed. Each error begins "name:line: key: ". The rules are usable only without an
+// error.
 func Parse(name string, src []byte) (*Rules, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	switch {
@@ -44,6 +45,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 	return l.rules, nil
 }
 
+// loader reads one file. Its Reader collects mistakes with their lines.
 type loader struct {
 	*yamlfile.Reader
 	rules  *Rules
@@ -51,7 +53,8 @@ type loader struct {
 	labels map[string][languages]string
 }
 
-// file reads the sections in the order in which they depend on each other, not in the order of the file.
+// file reads the sections in the order in which they depend on each other, not in the order of the
+// file. Templates name fields and labels, and types inherit the templates above them.
 func (l *loader) file(n *yaml.Node) {
 	top := l.Mapping(n, "", "fields", "labels", "icon", "templates", "types")
 	if fields, ok := top["fields"]; ok {
@@ -71,7 +74,8 @@ func (l *loader) file(n *yaml.Node) {
 	l.kinds(top["types"], "types", &l.rules.types, base, "label", "icon", "templates", "subtypes")
 }
 
-// field declares a stored field by its path: "book: markup".
+// field declares a stored field by its path: "book: markup". A path of several parts gets the slot
+// of the first.
 func (l *loader) field(path string, n *yaml.Node, at string) {
 	kind, ok := kinds[n.Value]
 	switch _, taken := l.fields[path]; {
@@ -85,7 +89,9 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	l.fields[path] = kind(l.rules.source(path))
 }
 
-// kinds reads types or subtypes, which may have the keys in known and inherit from base.
+// kinds reads types or subtypes, which may have the keys in known and inherit from base. Each type
+// is a copy of what it inherits, so rendering looks nothing up above it. other has what its
+// subtypes inherit, without its label.
 func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known ...string) {
 	above.named = map[string]*typeRules{}
 	if n == nil {
@@ -104,7 +110,8 @@ func (l *loader) kinds(n *yaml.Node, path string, above, base *typeRules, known 
 	})
 }
 
-// templates compiles the templates in n. The other templates of s stay inherited.
+// templates compiles the templates in n. The other templates of s stay inherited. Spaces around a
+// template are not part of it: YAML blocks end in a line break.
 func (l *loader) templates(n *yaml.Node, path string, s *typeRules) {
 	if n == nil {
 		return
@@ -149,7 +156,8 @@ func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 	return label
 }
 
-// icon reads the name of a Phosphor icon, which becomes part of a class.
+// icon reads the name of a Phosphor icon, which becomes part of a class. Characters that a class
+// cannot have are refused, since no escape could keep them.
 func (l *loader) icon(n *yaml.Node, path, inherited string) string {
 	if n == nil {
 		return inherited

@@ -11,9 +11,10 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// Osiris has the settings of an OSIRIS database for the rendering of activities, in plain values. The reader of the
-// database (rules/osiris) has removed values of a wrong type; this package checks their meaning. Faults name a part
-// by its From.
+// Osiris has the settings of an OSIRIS database for the rendering of activities, in plain values.
+// The reader of the database (rules/osiris) has removed values of a wrong type; this package checks
+// their meaning. Faults name a part by its From. All of it is part of the fingerprint, except for
+// what has the tag "-".
 type Osiris struct {
 	Categories   []OsirisCategory                 // the types of activities
 	Types        []OsirisType                     // their subtypes
@@ -23,7 +24,8 @@ type Osiris struct {
 	Persons      map[string]string                // the _ids, as text, of persons with a page, by username
 }
 
-// OsirisCategory is a type of activities. If a field is empty, the rules below apply.
+// OsirisCategory is a type of activities. If a field is empty, the rules below apply. It is a
+// record of the collection adminCategories.
 type OsirisCategory struct {
 	From string `json:"-"`
 	ID   string // the type that activities store
@@ -33,7 +35,8 @@ type OsirisCategory struct {
 	Order int `json:"-"`
 }
 
-// OsirisType is a subtype. If a field is empty, the category or the rules below apply.
+// OsirisType is a subtype. If a field is empty, the category or the rules below apply. It is a
+// record of the collection adminTypes.
 type OsirisType struct {
 	From    string `json:"-"`
 	ID      string // the subtype that activities store
@@ -49,7 +52,8 @@ type OsirisType struct {
 	Subtitle string // follows the title in lists
 }
 
-// OsirisField is a field that an institute has added to its activities.
+// OsirisField is a field that an institute has added to its activities. It is a record of the
+// collection adminFields.
 type OsirisField struct {
 	From    string `json:"-"`
 	ID      string // the name under which activities store it
@@ -70,13 +74,15 @@ const (
 	OsirisFlag OsirisKind = "flag" // rendered as its name in brackets
 )
 
-// OsirisJournal is the part of a journal that activities show.
+// OsirisJournal is the part of a journal that activities show. It is a record of the collection
+// journals.
 type OsirisJournal struct {
 	Name string
 	Abbr string // if empty, Name is used
 }
 
-// Fault is a record of the database, or a part of one, that cannot be used.
+// Fault is a record of the database, or a part of one, that cannot be used. A fault never keeps the
+// rest from being used: an institute edits these records while the program runs.
 type Fault struct {
 	From   string // collection and _id: "adminTypes 7"
 	Reason string
@@ -91,13 +97,16 @@ func (f Fault) Record() (collection, id string) {
 // String returns the fault as logs and the command print it: "adminTypes 7: icon is not text".
 func (f Fault) String() string { return strings.TrimSpace(f.From) + ": " + f.Reason }
 
-// OsirisVocabularies returns the vocabularies that name codes in fields of activities.
+// OsirisVocabularies returns the vocabularies that name codes in fields of activities. rules/osiris
+// reads others for labels only.
 func OsirisVocabularies() []string {
 	return []string{"funding-type", "political_consultation", "pub-language", "thesis"}
 }
 
-// WithOsiris returns rules that follow the settings of an OSIRIS database, and r where the database has no usable
-// setting. It does not change r. The faults name the unusable parts, in the order of o.
+// WithOsiris returns rules that follow the settings of an OSIRIS database, and r where the database
+// has no usable setting. It does not change r. The faults name the unusable parts, in the order of
+// o. JSON is only the form in which the settings enter the fingerprint: it sorts maps, so equal
+// settings have equal bytes.
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	settings, _ := json.Marshal(o) // cannot fail: o has only texts in maps and lists
 	l := &osirisLoader{
@@ -134,12 +143,14 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 }
 
 // osirisPlace returns a place before those of the rules below, for the record i of a collection.
+// The order counts first, then the position i; both are cut so that no two pairs overlap.
 func osirisPlace(order, i int) int {
 	const most = 1 << 20
 	return (max(min(order, most), -most)-2*most)*most + min(i, most-1)
 }
 
 // osirisVersion is part of the fingerprint: raise it when OSIRIS's templates render differently.
+// Rows are then rendered again, and only where an OSIRIS database is used.
 const osirisVersion = "2"
 
 // osirisLoader lays the settings of a database over rules and collects faults.
@@ -150,6 +161,7 @@ type osirisLoader struct {
 	faults   []Fault
 }
 
+// fault records a part that cannot be used, by its From.
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }
@@ -168,7 +180,8 @@ func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	return true
 }
 
-// category lays a category's name, icon and place over the type in the rules below.
+// category lays a category's name, icon and place over the type in the rules below. Its subtypes
+// without an icon of their own inherit the icon.
 func (l *osirisLoader) category(c OsirisCategory, place int) {
 	t := l.overlaidType(c.ID)
 	t.place = place
@@ -179,8 +192,9 @@ func (l *osirisLoader) category(c OsirisCategory, place int) {
 	t.other.icon = cmp.Or(t.icon, t.other.icon)
 }
 
-// overlaidType returns a type that may be changed: a copy of the type in the rules below or, for an unknown type, of
-// their fallback. If the category has an icon, the type gets it.
+// overlaidType returns a type that may be changed: a copy of the type in the rules below or, for an
+// unknown type, of their fallback. If the category has an icon, the type gets it. The rules below
+// may be in use by others, so nothing of them is changed in place.
 func (l *osirisLoader) overlaidType(id string) *typeRules {
 	if t, ok := l.overlaid[id]; ok {
 		return t
@@ -192,7 +206,8 @@ func (l *osirisLoader) overlaidType(id string) *typeRules {
 	return &t
 }
 
-// subtype lays a subtype over the rules below. A category's icon replaces the icons of their subtypes.
+// subtype lays a subtype over the rules below. A category's icon replaces the icons of their
+// subtypes. A subtype of an unknown category is used all the same, with a fault.
 func (l *osirisLoader) subtype(o OsirisType, place int) {
 	if o.Parent == "" {
 		l.fault(o.From, "parent is missing")

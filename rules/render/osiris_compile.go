@@ -10,15 +10,16 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// legend is a field that templates cannot name.
+// legend is a field that templates cannot name. Its brackets are outside of the syntax of names.
 const legend = "<legend>"
 
 // untitled is the link text for an activity without a title.
 var untitled = constantField([languages]string{english: "[no title]", german: "[ohne Titel]"})
 
-// osirisTemplates compiles the templates of a subtype into s; s keeps its own for those that the subtype lacks.
-// OSIRIS makes two forms from title and subtitle: one for its own lists and one for portfolios. If only one of the
-// two templates is given, the other is OSIRIS's default.
+// osirisTemplates compiles the templates of a subtype into s; s keeps its own for those that the
+// subtype lacks. OSIRIS makes two forms from title and subtitle: one for its own lists and one for
+// portfolios. If only one of the two templates is given, the other is OSIRIS's default. The errors
+// of compile can be ignored here, because template has compiled the same text before.
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
@@ -47,7 +48,8 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *typeRules) {
 	s.templates[outWeb] = l.listForm("/activities/view/", title, subtitle)
 }
 
-// listForm compiles the form of activities in lists: the title as a link, and below it the subtitle.
+// listForm compiles the form of activities in lists: the title as a link, and below it the
+// subtitle. base is the address of activities, as OSIRIS has it in its own pages or in portfolios.
 func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []instr {
 	var b branch
 	b.text("<a class='colorless' href='" + base)
@@ -61,8 +63,9 @@ func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []in
 	return code
 }
 
-// template returns the reader of a template. It first corrects HTML that the compiler would refuse. It returns nil if
-// the template is empty, becomes empty, or does not compile.
+// template returns the reader of a template. It first corrects HTML that the compiler would refuse.
+// It returns nil if the template is empty, becomes empty, or does not compile. An institute edits
+// templates by hand, so what can be understood is used.
 func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	if len(src) > maxOsirisTemplate {
 		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)
@@ -91,6 +94,8 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	return r
 }
 
+// withoutComments removes comments. One without an end takes the rest of the text with it, as in
+// browsers.
 func withoutComments(html string) string {
 	for {
 		before, rest, found := strings.Cut(html, "<!--")

@@ -12,9 +12,10 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// Fill returns an activity with the fields that OSIRIS stores beside the rendered document: start_date and end_date
-// from the parts of its dates, affiliated and affiliated_positions from its persons. Existing fields stay. Fill
-// returns a record unchanged if it has a rendered document or is not BSON.
+// Fill returns an activity with the fields that OSIRIS stores beside the rendered document:
+// start_date and end_date from the parts of its dates, affiliated and affiliated_positions from its
+// persons. Existing fields stay. Fill returns a record unchanged if it has a rendered document or
+// is not BSON. OSIRIS stores them together with the rendered document.
 func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
 		return record // nearly all records have nothing to fill in
@@ -55,7 +56,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	return b.Document()
 }
 
-// filledSize is how many bytes Fill adds to most records.
+// filledSize is how many bytes Fill adds to most records. It only saves the buffer from growing.
 const filledSize = 160
 
 // firstDay returns a date as records store it. As OSIRIS does, it uses 1 for an unknown month or day.
@@ -67,6 +68,9 @@ func firstDay(d date.Date) bson.RawValue {
 }
 
 // affiliatedPositions returns OSIRIS's words for the positions of affiliated authors among all authors.
+//
+//	three authors, only the first affiliated → "first", "first_or_last",
+//	"not_last", "not_middle", "not_corresponding"
 func affiliatedPositions(authors []names.Person) []string {
 	has := map[string]bool{}
 	affiliated := 0

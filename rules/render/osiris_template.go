@@ -15,7 +15,8 @@ import (
 //
 // It has no escapes and no errors: text that cannot be read is shown as it is written. Everything else is HTML.
 
-// osirisReader reads one template. It can read it several times.
+// osirisReader reads one template. It can read it several times. The forms of one template differ
+// in the changes below, so it is read anew for each rather than rewritten afterwards.
 type osirisReader struct {
 	*osirisLoader
 	src string
@@ -30,16 +31,19 @@ type osirisReader struct {
 	authors bool     // whether a field writes authors with marks
 }
 
-// maxOsirisTemplate bounds the bytes of a template. OSIRIS's own templates have some 200.
+// maxOsirisTemplate bounds the bytes of a template. OSIRIS's own templates have some 200. Reading
+// looks for the end of each field, which takes quadratic time in the worst case.
 const maxOsirisTemplate = 16 << 10
 
+// compile reads the template and compiles it.
 func (r *osirisReader) compile() ([]instr, error) {
 	var b branch
 	r.branch(&b, r.src)
 	return compile(&b)
 }
 
-// branch adds a template or a condition's body. Parts have no offset: mistakes are reported without one.
+// branch adds a template or a condition's body. Parts have no offset: mistakes are reported without
+// one. A "{" or "%" that begins nothing is written as it is, and reading goes on after it.
 func (r *osirisReader) branch(b *branch, src string) {
 	var html strings.Builder
 	for src != "" {
@@ -138,7 +142,8 @@ func (r *osirisReader) conditional(s string) (p part, size int) {
 	return p, end + 1
 }
 
-// closingPercent returns the position of the % that closes the first, not counting those within fields.
+// closingPercent returns the position of the % that closes the first, not counting those within
+// fields. A "{" without a "}" after it is text, and hides no %.
 func closingPercent(s string) int {
 	braces, last := false, strings.LastIndexByte(s, '}')
 	for i := 1; i < len(s); i++ {

@@ -36,7 +36,8 @@ func writePersons(s source, style names.Style) writer {
 	return func(p *page, dst []byte) []byte { return style.Append(dst, p.list(s)) }
 }
 
-// legendField explains the marks behind the authors of a citation.
+// legendField explains the marks behind the authors of a citation. For posters and lectures the
+// first authors are the presenting ones.
 func legendField(authors source) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		kind := text(p.values[slotType])
@@ -44,8 +45,9 @@ func legendField(authors source) *field {
 	}}
 }
 
-// list returns the persons of a field. It reads lists at the top of the activity, which most templates name, only
-// once.
+// list returns the persons of a field. It reads lists at the top of the activity, which most
+// templates name, only once. nil means not read yet; an empty list is read again, which costs
+// nothing.
 func (p *page) list(s source) []names.Person {
 	if len(s.path) > 0 {
 		return p.readPersons(nil, s.value(p))

@@ -32,7 +32,8 @@ type tagPart struct {
 	required bool                 // leave the tag out if the value is empty
 }
 
-// test holds if any of its alternatives holds. An alternative holds if all its terms do: "a&b|!c" is {{a, b}, {!c}}.
+// test holds if any of its alternatives holds. An alternative holds if all its terms do: "a&b|!c"
+// is {{a, b}, {!c}}. An empty test never occurs: conditions have at least one name.
 type test [][]term
 
 // term requires a field to be filled, or to be empty.
@@ -41,7 +42,8 @@ type term struct {
 	empty bool
 }
 
-// readTest reads conditions on fields, which it looks up by named.
+// readTest reads conditions on fields, which it looks up by named. The caller has checked the
+// syntax.
 func readTest(conditions string, named func(name string) *field) (t test) {
 	for all := range strings.SplitSeq(conditions, "|") {
 		var terms []term
@@ -54,6 +56,7 @@ func readTest(conditions string, named func(name string) *field) (t test) {
 	return t
 }
 
+// holds evaluates a test on the activity.
 func (p *page) holds(t test) bool {
 	for _, all := range t {
 		if !slices.ContainsFunc(all, func(t term) bool { return p.isFilled(t.field) == t.empty }) {
@@ -63,7 +66,8 @@ func (p *page) holds(t test) bool {
 	return false
 }
 
-// run executes a compiled template and returns its HTML, which is valid until the next run.
+// run executes a compiled template and returns its HTML, which is valid until the next run. The
+// joiner gets every piece and value in order, and decides which of the pieces to write.
 func (p *page) run(code []instr) []byte {
 	j := &p.joiner
 	j.Reset()
@@ -86,6 +90,7 @@ func (p *page) run(code []instr) []byte {
 	return j.Finish()
 }
 
+// appendFirst appends the first of fields that is not empty.
 func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 	start := len(dst)
 	for _, f := range fields {

@@ -30,7 +30,7 @@ const (
 	baseSlots
 )
 
-// baseNames has the names of the stored fields in the base slots.
+// baseNames has the names of the stored fields in the base slots. Position and slot are the same.
 var baseNames = [baseSlots]string{
 	slotID: "_id", slotType: "type", slotSubtype: "subtype",
 	slotAuthors: "authors", slotEditors: "editors", slotUnits: "units",
@@ -49,7 +49,8 @@ func walk(doc []byte, fn func(raw.Element)) bool {
 	return len(doc) >= raw.MinDocument && int(raw.Length(doc)) == len(doc) && doc[len(doc)-1] == 0 && !r.Faulty()
 }
 
-// load fills the slots, and reports whether the activity is well-formed. The first of equal keys counts.
+// load fills the slots, and reports whether the activity is well-formed. The first of equal keys
+// counts. Values point into the activity, so the page must not outlive it.
 func (p *page) load(doc bson.Raw) bool {
 	clear(p.values)
 	return walk(doc, func(e raw.Element) {
@@ -96,6 +97,7 @@ func texts(v bson.RawValue) iter.Seq[string] {
 }
 
 // integer returns a whole number, also one stored as text or double. ok is false for other values.
+// Ten characters are enough for years and editions.
 func integer(v bson.RawValue) (n int, ok bool) {
 	s := text(v)
 	if s == "" || len(s) > 10 {

@@ -44,11 +44,12 @@ const (
 // renderedKeys has all keys that Complete writes.
 var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers, keyDepartments, keyQuarter)
 
-// Complete returns the rendered document of an activity: print, web, portfolio, plain, icon, type, subtype, title,
-// authors, editors, quarter (strings), users and departments (arrays of strings). If the activity already has a
-// rendered document, Complete keeps its strings that are not empty, reduced to the allow-list, its arrays and its
-// other keys, and renders only the missing ones. The only error is a wrong call for a doc that is not a BSON
-// document.
+// Complete returns the rendered document of an activity: print, web, portfolio, plain, icon, type,
+// subtype, title, authors, editors, quarter (strings), users and departments (arrays of strings).
+// If the activity already has a rendered document, Complete keeps its strings that are not empty,
+// reduced to the allow-list, its arrays and its other keys, and renders only the missing ones. The
+// only error is a wrong call for a doc that is not a BSON document. It allocates little beyond the
+// result: work spaces come from a pool.
 func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)
@@ -61,7 +62,8 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	return p.document(storedDocument(known)), nil
 }
 
-// document builds the rendered document and keeps the values of the stored one.
+// document builds the rendered document and keeps the values of the stored one. Plain text is made
+// from print, so print comes first.
 func (p *page) document(known storedDocument) bson.Raw {
 	var b raw.Builder
 	b.Grow(documentSize)
@@ -87,7 +89,9 @@ func (p *page) document(known storedDocument) bson.Raw {
 // documentSize is large enough for most rendered documents, in bytes.
 const documentSize = 2 << 10
 
-// output runs the template of a representation. If a type has no template for plain text, the text of print is used.
+// output runs the template of a representation. If a type has no template for plain text, the text
+// of print is used. Clean runs on the output of checked templates, too, so that a mistake in a
+// field lets no other HTML pass.
 func (p *page) output(out int, print string) string {
 	code := p.rules.templates[out]
 	if code == nil {
@@ -129,6 +133,7 @@ func className(id string) string {
 	return cmp.Or(id, "activity")
 }
 
+// listOf returns texts as a BSON array, as valid UTF-8.
 func listOf(list []string) bson.RawValue {
 	var b raw.Builder
 	for _, s := range list {

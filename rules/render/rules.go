@@ -17,7 +17,8 @@ import (
 	"vitrine/rules/render/names"
 )
 
-// codeVersion is part of the fingerprint: raise it when the same rules render differently.
+// codeVersion is part of the fingerprint: raise it when the same rules render differently. Without
+// that, stored rows would keep the old output until their records change.
 const codeVersion = "7"
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
@@ -38,11 +39,12 @@ type typeRules struct {
 	place     int               // among the others, in the order of the file; those of a database come before
 	ongoing   bool              // dates in parts continue without an end, as others do if end_date is null
 	templates [outputs][]instr  // compiled; the one for plain text may be nil (page.output)
-	// named has the types, or the subtypes of a type, in the file, by id; other is for all others.
+	// named has the file's types, or the subtypes of a type, by id. other is for the rest.
 	named map[string]*typeRules
 	other *typeRules
 }
 
+// find returns the rules for an id. It never returns nil for types, nor for one of the types.
 func (t *typeRules) find(id string) *typeRules {
 	if found, ok := t.named[id]; ok {
 		return found
@@ -96,7 +98,8 @@ type page struct {
 	value   []byte // scratch space for the field that is written or tested
 }
 
-// page returns a work space for r. Return it to r.pages with release.
+// page returns a work space for r. Return it to r.pages with release. A page belongs to one
+// goroutine. Slots are complete when rules are loaded, so its slices never grow.
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
@@ -107,6 +110,7 @@ func (r *Rules) page(o Options) *page {
 	return p
 }
 
+// set takes over the options with their defaults.
 func (p *page) set(o Options) {
 	p.lang = max(english, slices.Index(languageCodes[:], o.Language)) // an unknown code means English
 	p.affiliated, p.zone = o.Affiliated, o.Zone
@@ -149,7 +153,8 @@ func (r *Rules) Labels() label.Sets {
 	return label.Sets{label.ActivityType: types, label.ActivitySubtype: subtypes}
 }
 
-// source returns the place of a stored field with a dotted path. It makes a slot for a field that has none.
+// source returns the place of a stored field with a dotted path. It makes a slot for a field that
+// has none. Only loading may call it, because rules are immutable afterwards.
 func (r *Rules) source(path string) source {
 	parts := strings.Split(path, ".")
 	slot, ok := r.slots[parts[0]]

@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// storedDocument is the rendered document in an activity, or nil.
+// storedDocument is the rendered document in an activity, or nil. It may come from any program that
+// writes into the database, so its HTML is never trusted.
 type storedDocument []byte
 
 // text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
@@ -30,6 +31,7 @@ func (s storedDocument) text(key string, render func() string) string {
 }
 
 // list returns the strings of the array under key or, if there is none, the result of render.
+// Elements of another type are left out.
 func (s storedDocument) list(key string, render func() []string) bson.RawValue {
 	v := raw.Get(s, key)
 	if v.Type != bson.TypeArray {
@@ -56,7 +58,8 @@ func (s storedDocument) addRest(b *raw.Builder) {
 	}
 }
 
-// maxStoredDepth bounds how deep unknown stored values may nest.
+// maxStoredDepth bounds how deep unknown stored values may nest. Known keys hold texts and lists
+// only; deeper values come from other programs.
 const maxStoredDepth = 8
 
 // clean reduces every string in v to the allow-list. What is malformed or too deep becomes null.

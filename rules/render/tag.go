@@ -9,8 +9,9 @@ import (
 	"vitrine/rules/render/joiner"
 )
 
-// startTag compiles a start tag and checks it against the allow-list. The values of its attributes may contain
-// fields.
+// startTag compiles a start tag and checks it against the allow-list. The values of its attributes
+// may contain fields. Checking the tag once with examples is enough, because values are escaped for
+// their attribute when they are written.
 func (c *compiler) startTag(at int, tag string, b *branch) {
 	var parts []tagPart
 	probe := "" // the tag with examples in place of fields
@@ -47,6 +48,9 @@ func (c *compiler) startTag(at int, tag string, b *branch) {
 var inAttribute = regexp.MustCompile(`([^ ]*)=(?:'([^']*)|"([^"]*))$`)
 
 // tagValue adds fields as their attribute requires, and returns an example of their value.
+//
+// A title may hold any text, the later part of an address one segment of a path, and the beginning
+// of an address only a field that is a URL.
 func tagValue(p *part, before string) (value tagPart, example string) {
 	first := func(page *page) string {
 		page.value = page.appendFirst(page.value[:0], p.fields)

@@ -7,6 +7,7 @@ import (
 	"vitrine/rules"
 )
 
+// maxNesting is how deep conditions may nest. Reading and compiling recurse at each.
 const maxNesting = 16
 
 // template reads a template in the notation of the rules file, and compiles it:
@@ -37,7 +38,8 @@ var (
 	textEscapes = strings.NewReplacer(`\{`, `{`, `\}`, `}`, `\\`, `\`)
 )
 
-// branch reads up to the end or the "}" that closes the enclosing conditional.
+// branch reads up to the end or the "}" that closes the enclosing conditional. Parts keep their
+// offsets, so that the compiler can name the place of a mistake.
 func (r *templateReader) branch(depth int) *branch {
 	b := new(branch)
 	for r.pos < len(r.src) && r.src[r.pos] != '}' {
@@ -59,6 +61,8 @@ func (r *templateReader) branch(depth int) *branch {
 }
 
 // placeholder reads the rest of a field after "{", up to the closing "}".
+//
+//	{doi:link|url|'no address'} → three fields, of which the first that is not empty is shown
 func (r *templateReader) placeholder(p *part) {
 	for {
 		p.fields = append(p.fields, r.operand())
@@ -89,6 +93,7 @@ func (r *templateReader) conditional(p *part, depth int) {
 }
 
 // operand reads a field with its format, an @label, or quoted text, and the spaces around it.
+// operandForm also matches nothing, so parts is never nil.
 func (r *templateReader) operand() *field {
 	r.next(blankRun)
 	at := r.pos

@@ -11,7 +11,8 @@ var markedPositions = [...]struct {
 	{"corresponding", "<sup>§</sup>", "Corresponding author", 1},
 }
 
-// marksOf returns the marks to write after the names of persons, by position.
+// marksOf returns the marks to write after the names of persons, by position. A single first author
+// shares the position with no other, and needs no mark.
 func marksOf(persons []Person) map[string]string {
 	count, marks := map[string]int{}, map[string]string{}
 	for i := range persons {

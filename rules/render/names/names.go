@@ -1,5 +1,9 @@
 // Package names writes lists of persons: the order and form of their names, how many of them to show, and which names
 // link to pages.
+//
+// A Style is made of the name of a format in rules or of the words in a field's name of OSIRIS
+// (style.go). Append then writes a list of persons in it, as HTML that needs no further cleaning;
+// marks.go explains shared positions.
 package names
 
 import (
@@ -10,7 +14,8 @@ import (
 	"vitrine/rules/person"
 )
 
-// Person is one entry of authors, editors and the like.
+// Person is one entry of authors, editors and the like. All texts are as stored, not escaped. The
+// last name is the whole name of an organisation, or of a person whose name is not in parts.
 type Person struct {
 	First, Last string
 	Suffix      string // such as "Jr."
@@ -20,7 +25,8 @@ type Person struct {
 	Others      bool   // no person: says that there are others, whom the record does not name; the last of a list
 }
 
-// Style is the style of a list of persons.
+// Style is the style of a list of persons. The zero Style is of no use; take one of the functions
+// in style.go. Texts in it are HTML, apart from given.
 type Style struct {
 	givenFirst bool   // "J. Doe", not "Doe J."
 	comma      bool   // "Doe, J."
@@ -49,7 +55,9 @@ const (
 	allProfiles
 )
 
-// Append appends persons as HTML, with "et al." at the end if there are others. It leaves out persons without a name.
+// Append appends persons as HTML, with "et al." at the end if there are others. It leaves out
+// persons without a name. If both limits apply, etAl wins. The list of persons stays as it is; only
+// a copy loses entries.
 func (n *Style) Append(dst []byte, persons []Person) []byte {
 	others := len(persons) > 0 && persons[len(persons)-1].Others
 	nameless := func(who Person) bool { return who.Last == "" || who.Others }
@@ -90,7 +98,8 @@ func (n *Style) Append(dst []byte, persons []Person) []byte {
 // etAl stands for the persons at the end of a list that it does not show.
 const etAl = " et al."
 
-// appendSuffix appends "(ed.)" or "(eds.)". The suffix "ed" follows the number of persons.
+// appendSuffix appends "(ed.)" or "(eds.)". The suffix "ed" follows the number of persons. Persons
+// that are not shown count, too.
 func (n *Style) appendSuffix(dst []byte, persons int) []byte {
 	if n.suffix == "" || persons == 0 {
 		return dst
@@ -102,7 +111,8 @@ func (n *Style) appendSuffix(dst []byte, persons int) []byte {
 	return append(dst, ".)"...)
 }
 
-// person appends one person, in bold and as a link if the style asks for it.
+// person appends one person, in bold and as a link if the style asks for it. Profiles have
+// addresses with the username, pages have addresses with the person's _id.
 func (n *Style) person(dst []byte, who *Person) []byte {
 	base, id := "/person/", n.pages[who.User]
 	if n.profiles == allProfiles || n.profiles == affiliatedProfiles && who.Affiliated {
@@ -124,8 +134,9 @@ func (n *Style) person(dst []byte, who *Person) []byte {
 	return dst
 }
 
-// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak", "Costa,&nbsp;P. T., Jr." and the like. Names whose
-// family name comes first in running text have it first in all forms: "王&nbsp;小明".
+// name appends one name: "Szymczak,&nbsp;A. A.", "Ann Szymczak", "Costa,&nbsp;P. T., Jr." and the
+// like. Names whose family name comes first in running text have it first in all forms:
+// "王&nbsp;小明". A no-break space keeps initials and name on one line.
 func (n *Style) name(dst []byte, who *Person) []byte {
 	start, whole := len(dst), person.FamilyFirst(who.First, who.Last)
 	if n.givenFirst && !whole {
@@ -158,7 +169,8 @@ func appendAfter(dst []byte, separator, suffix string) []byte {
 	return markup.AppendEscape(append(dst, separator...), suffix)
 }
 
-// givenName appends a first name in the style's form.
+// givenName appends a first name in the style's form. Names in scripts without initials, such as
+// 小明, stay whole.
 func (n *Style) givenName(dst []byte, first string) []byte {
 	if n.given == "first" || person.IsWhole(first) {
 		return markup.AppendEscape(dst, first)

@@ -43,7 +43,9 @@ func OsirisAuthors(pages map[string]string) Style {
 	return s
 }
 
-// Forms returns the forms of names in citations, the usual ones first, without limits, links and bold.
+// Forms returns the forms of names in citations, the usual ones first, without limits, links and
+// bold. Searching for a name in a rendered citation tries each of them. The slice is shared:
+// callers must not change it.
 func Forms() []Style { return forms }
 
 var forms = func() []Style {
@@ -61,7 +63,8 @@ func (n *Style) Text(who Person) string {
 	return strings.Join(strings.Fields(markup.Text(string(n.name(nil, &who)))), " ")
 }
 
-// listLimit is how many persons a list shows if a template sets no limit.
+// listLimit is how many persons a list shows if a template sets no limit. docs/osiris.md names the
+// number.
 const listLimit = 12
 
 // InList returns the style for lists, in which affiliated persons are links to their profiles instead of bold.
