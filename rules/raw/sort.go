@@ -83,8 +83,9 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	return key
 }
 
-// sortValue yields the values below v that count for sorting at the rest of a path. Like an index, it opens the
-// arrays on the way and one at the end, but no arrays in arrays, and yields null for a missing value.
+// sortValue yields the values by which MongoDB sorts v, at the rest of a path. Like an index, it
+// opens the arrays on the way and one at the end, but no arrays in arrays, and yields null for a
+// missing value.
 func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
 	case open && v.Type == bson.TypeArray:
