@@ -10,18 +10,21 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// ErrTimeout reports that a match used up its Budget.
+// ErrTimeout reports that a match used up its Budget. Callers turn it into an error that names the
+// place of the expression.
 var ErrTimeout = errors.New("the regular expression needs too much backtracking")
 
-// Budget is the processor time for the backtracking expressions of one request, in total for all rows. It is safe for
-// concurrent use.
+// Budget is the processor time for the backtracking expressions of one request, in total for all
+// rows. It is safe for concurrent use. All workers that evaluate the request subtract from the same
+// left.
 type Budget struct {
 	longest time.Duration // limit of one attempt at a match
 	left    *atomic.Int64
 	pause   func() error // may be nil
 }
 
-// DefaultBudget is the budget if no limit is set.
+// DefaultBudget is the budget if no limit is set. It bounds a request, not an expression: ten
+// expressions have it together.
 const DefaultBudget = 200 * time.Millisecond
 
 // NewBudget returns a budget of a duration of one processor.
@@ -31,8 +34,9 @@ func NewBudget(d time.Duration) *Budget {
 	return b
 }
 
-// Pausing returns the same budget for matches that call pause between two attempts, if they take long. pause may
-// block, and its error ends the match.
+// Pausing returns the same budget for matches that call pause between two attempts, if they take
+// long. pause may block, and its error ends the match. Both share what is left. Callers let other
+// requests run in pause.
 func (b *Budget) Pausing(pause func() error) *Budget { return &Budget{b.longest, b.left, pause} }
 
 // One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would keep a processor busy
@@ -40,6 +44,7 @@ func (b *Budget) Pausing(pause func() error) *Budget { return &Budget{b.longest,
 const matchShare = 6
 
 // firstAttempt is the time of the first attempt at a match. Nearly every match takes microseconds.
+// Doubling from there repeats at most as much work as the last attempt takes.
 const firstAttempt = 2 * time.Millisecond
 
 // backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
@@ -74,6 +79,7 @@ func (re *Regexp) backtrack(s string, budget *Budget) (bool, error) {
 			}
 		}
 	}
+	// One match that never ends would otherwise be followed by the same match of the next row.
 	budget.left.Store(0) // so that the other matches of the request end, too
 	return false, ErrTimeout
 }

@@ -11,24 +11,28 @@ import (
 )
 
 const (
+	// The characters of \h and \v, and those of a negated empty class, in the syntax between brackets.
 	horizontal = `\t \x{a0}\x{1680}\x{180e}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}`
 	vertical   = `\n-\r\x{85}\x{2028}\x{2029}`
 	everything = `\x{0}-\x{10ffff}`
 )
 
-// classes are the sets of escapes, and the POSIX classes that regexp2 reads differently.
+// classes are the sets of escapes, and the POSIX classes that regexp2 reads differently. Without
+// (*UCP) they have ASCII characters alone, except for \h and \v.
 var classes = map[string]string{
 	"d": `\d`, "digit": `\d`, "w": `\w`, "h": horizontal, "v": vertical, "s": `\t-\r `, "space": `\t-\r `,
 }
 
-// unicodeClasses are the sets that (*UCP) changes.
+// unicodeClasses are the sets that (*UCP) changes. A class that is missing here stays as it is.
 var unicodeClasses = map[string]string{
 	"d": `\p{Nd}`, "digit": `\p{Nd}`, "w": `\p{L}\p{N}_`, "word": `\p{L}\p{N}_`,
 	"s": `\pZ` + horizontal + vertical, "space": `\pZ` + horizontal + vertical,
 	"alpha": `\pL`, "lower": `\p{Ll}`, "upper": `\p{Lu}`, "alnum": `\pL\pN`, "blank": horizontal,
 }
 
-// setOf returns what stands between brackets for an escape or a POSIX class. "^" before its name negates it.
+// setOf returns what stands between brackets for an escape or a POSIX class. "^" before its name
+// negates it. A POSIX class that neither table has is written in its own syntax, for the engine's
+// parser to judge.
 func (p *rewriter) setOf(name string) string {
 	positive := strings.TrimPrefix(name, "^")
 	content := classes[positive]
@@ -45,7 +49,11 @@ func (p *rewriter) setOf(name string) string {
 	return content
 }
 
-// rangesOf returns the characters of a class of Go's syntax as ranges, without options and negation.
+// rangesOf returns the characters of a class of Go's syntax as ranges, without options and
+// negation. The negation of several ranges has no syntax inside of brackets, so it becomes what it
+// matches.
+//
+//	[^\d] → \x{0}-\x{2f}\x{3a}-\x{10ffff}
 func rangesOf(class string) string {
 	tree, err := syntax.Parse(class, syntax.Perl)
 	if err != nil {
@@ -66,7 +74,8 @@ func rangesOf(class string) string {
 	return b.String()
 }
 
-// writeClass writes a class by what stands between its brackets. The i option only applies if fold is set.
+// writeClass writes a class by what stands between its brackets. The i option only applies if fold
+// is set. Go's engine refuses empty brackets.
 func (p *rewriter) writeClass(content string, negate, fold bool) {
 	if content == "" {
 		content, negate = everything, !negate
@@ -81,6 +90,9 @@ func (p *rewriter) writeClass(content string, negate, fold bool) {
 	p.write(class)
 }
 
+// class reads a class after its opening bracket. PCRE2 applies the i option to characters and
+// ranges, not to sets such as \p{Lu}, while the engines apply it to both; so characters are
+// expanded to all their cases if the class has sets, too.
 func (p *rewriter) class() {
 	negate := p.accept("^")
 	sets, chars := "", "" // the i option applies to chars alone
@@ -114,6 +126,7 @@ func (p *rewriter) class() {
 	p.writeClass(sets+chars, negate, sets == "")
 }
 
+// posix matches a POSIX class, such as [:alpha:] or [:^alpha:].
 var posix = regexp.MustCompile(`^\[:(\^?[a-z]+):\]`)
 
 // member reads a character of a class, or an escape or POSIX class, of which it returns the set and a negative
@@ -136,5 +149,6 @@ func (p *rewriter) member() (r rune, set string) {
 	return r, set
 }
 
-// anyCase names the POSIX class that stands for another under the i option.
+// anyCase names the POSIX class that stands for another under the i option. Without (*UCP) PCRE2
+// lets [:lower:] match upper case, too.
 var anyCase = strings.NewReplacer("lower", "alpha", "upper", "alpha")

@@ -9,4 +9,8 @@
 // time linear in the text and is preferred; regexp2 backtracks and is limited by a Budget. Compile returns an Error
 // for an expression that neither engine can run. Matching first searches for the literal that every match contains,
 // here and in the indexes of the views.
+//
+// Files: rewrite.go reads items and quantifiers, group.go what stands in parentheses, class.go what
+// stands in brackets, escape.go what follows a backslash; literal.go finds literals, fold.go folds
+// case, budget.go bounds backtracking.
 package pcre

@@ -39,8 +39,9 @@ func (p *rewriter) escaped() {
 	}
 }
 
-// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a character, or a
-// set and a negative character. Letters without a meaning are errors.
+// escape reads an escape, after its backslash, with the same meaning inside a class and outside: a
+// character, or a set and a negative character. Letters without a meaning are errors. Other
+// characters mean themselves.
 func (p *rewriter) escape() (r rune, set string) {
 	if p.peek() == 0 {
 		p.fail("\\ at end of pattern")
@@ -72,7 +73,8 @@ func (p *rewriter) escape() (r rune, set string) {
 	return c, ""
 }
 
-// code returns the character with a number; \x without a number is zero.
+// code returns the character with a number; \x without a number is zero. Surrogates are no
+// characters in UTF mode.
 func (p *rewriter) code(number string, base int) rune {
 	n, err := strconv.ParseUint(cmp.Or(number, "0"), base, 32)
 	if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
@@ -81,16 +83,20 @@ func (p *rewriter) code(number string, base int) rune {
 	return rune(n)
 }
 
-// maxProperties bounds the memory for the ranges of a compiled expression.
+// maxProperties bounds the memory for the ranges of a compiled expression. A property such as \p{L}
+// stands for hundreds of ranges.
 const maxProperties = 64
 
+// countProperty fails at the limit.
 func (p *rewriter) countProperty() {
 	if p.properties++; p.properties > maxProperties {
 		p.fail("expression is too large")
 	}
 }
 
-// property returns the set of \pL, \p{Name}, \p{^Name} or their negations, as far as Go's parser has it.
+// property returns the set of \pL, \p{Name}, \p{^Name} or their negations, as far as Go's parser
+// has it. Go's parser knows the categories and scripts of Unicode; binary properties are
+// unsupported.
 func (p *rewriter) property(found []string) string {
 	p.countProperty()
 	name, negate := found[2]+found[3], found[0][0] == 'P' != (found[1] != "")

@@ -6,18 +6,22 @@ import (
 	"strings"
 )
 
-// anything stands for a part that Go's engine cannot express, and whose text is not known.
+// anything stands for a part that Go's engine cannot express, and whose text is not known. It makes
+// the translation match more, never less, so that literals found in it are in every match.
 const anything = "(?s:.*)"
 
-// flags are the options at a place; n makes groups not capture, u is (*UCP), classes by Unicode properties.
+// flags are the options at a place; n makes groups not capture, u is (*UCP), classes by Unicode
+// properties. A letter may occur twice, which changes nothing.
 type flags string
 
 func (f flags) has(letter rune) bool { return strings.ContainsRune(string(f), letter) }
 
-// name is the syntax of the name of a group.
+// name is the syntax of the name of a group. PCRE2 allows letters and digits of all scripts.
 const name = `[\pL_][\pL\p{Nd}_]*`
 
 var (
+	// What may follow an opening parenthesis: a look-around, the name of a group, a reference in
+	// Python's syntax, options, and a condition that asks whether a group has matched.
 	look      = regexp.MustCompile(`^\?<?[=!]`)
 	groupName = regexp.MustCompile(`^\?(?:P?<` + name + `>|'` + name + `')`)
 	sameAs    = regexp.MustCompile(`^\?P=(` + name + `)\)`)
@@ -25,6 +29,8 @@ var (
 	condition = regexp.MustCompile(`^\?\((?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
 )
 
+// group reads what follows an opening parenthesis. Groups never capture in the translation for Go's
+// engine, which has no references that could use them.
 func (p *rewriter) group() {
 	mark := len(p.std)
 	if p.peek() != '?' && p.flags.has('n') {
@@ -72,6 +78,7 @@ func (p *rewriter) enclosed(std, net string) {
 	p.closing()
 }
 
+// closing reads the parenthesis that ends a group.
 func (p *rewriter) closing() {
 	if !p.accept(")") {
 		p.fail("missing closing parenthesis")
@@ -79,7 +86,8 @@ func (p *rewriter) closing() {
 	p.write(")")
 }
 
-// lookAround reads a look-around, also one that is a condition.
+// lookAround reads a look-around, also one that is a condition. For Go's engine it becomes empty:
+// it consumes nothing, and that engine cannot check it.
 func (p *rewriter) lookAround() {
 	found := p.match(look)
 	if found == nil {
@@ -96,8 +104,9 @@ func (p *rewriter) lookAround() {
 	p.behinds -= behind
 }
 
-// checkBehind refuses the look-behind that was just read unless each of its alternatives matches texts of one length,
-// as PCRE2 does up to 10.42.
+// checkBehind refuses the look-behind that was just read unless each of its alternatives matches
+// texts of one length, as PCRE2 does up to 10.42. MongoDB refuses such a filter, so it must not be
+// accepted here, although regexp2 could run it.
 func (p *rewriter) checkBehind() {
 	end := len(p.std) - len(")")
 	for i := len(p.branches) - 1; i >= 0; i-- {
@@ -117,7 +126,8 @@ func (p *rewriter) checkBehind() {
 	}
 }
 
-// lengthOf returns the number of characters that an expression matches, or false if that is not always the same.
+// lengthOf returns the number of characters that an expression matches, or false if that is not
+// always the same. PCRE2 counts characters, not bytes, in UTF mode.
 func lengthOf(re *syntax.Regexp) (n int, fixed bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -142,7 +152,8 @@ func lengthOf(re *syntax.Regexp) (n int, fixed bool) {
 	return n, fixed
 }
 
-// reference writes a reference to a group by name or number.
+// reference writes a reference to a group by name or number. What the group matched is known only
+// while matching, so Go's engine gets anything in its place.
 func (p *rewriter) reference(group string) {
 	if p.behinds > 0 {
 		p.unsupported("references in look-behinds")
@@ -150,7 +161,8 @@ func (p *rewriter) reference(group string) {
 	p.only(anything, `\k<`+group+`>`)
 }
 
-// options reads (?flags) or (?flags:…). The engines apply only the i option.
+// options reads (?flags) or (?flags:…). The engines apply only the i option. The rewriter itself
+// applies the others, by what it writes for ".", "^", "$" and white space.
 func (p *rewriter) options() {
 	found := p.match(settings)
 	if found == nil {

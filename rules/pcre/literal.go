@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// literalNeed are the literals that every match of an expression contains.
+// literalNeed are the literals that every match of an expression contains. A search for a literal
+// takes a small part of the time of an expression, and indexes of views find candidates by it.
 type literalNeed struct {
 	text   string   // the longest literal; folded if fold
 	others []string // the other literals, folded if fold
@@ -16,7 +17,10 @@ type literalNeed struct {
 	prefix string // the text at the start of the subject, if it has one case
 }
 
-// literalOf finds the literals that every match contains, in the tree of an expression in Go's syntax.
+// literalOf finds the literals that every match contains, in the tree of an expression in Go's
+// syntax. exact says that the tree matches what the expression matches, and no more.
+//
+//	^abc.*defg → text "defg", others "abc", prefix "abc"
 func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
@@ -49,7 +53,8 @@ func literalOf(re *syntax.Regexp, exact bool) literalNeed {
 	return need
 }
 
-// flatten lists the steps that every match takes, one after the other.
+// flatten lists the steps that every match takes, one after the other. Alternatives and repetitions
+// are one step each.
 func flatten(steps []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -63,13 +68,14 @@ func flatten(steps []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(steps, re)
 }
 
-// run is a sequence of adjacent literals.
+// run is a sequence of adjacent literals. It is searched for as a whole.
 type run struct {
 	chars []rune
 	fold  bool // one of the literals matches in any case
 	exact bool // one of the literals matches in one case only, although it has others
 }
 
+// text returns the characters, folded if one of them matches in any case.
 func (r run) text() string {
 	if r.fold {
 		return Fold(string(r.chars))
@@ -77,7 +83,8 @@ func (r run) text() string {
 	return string(r.chars)
 }
 
-// runsOf appends the runs of literals among steps to runs, at least one.
+// runsOf appends the runs of literals among steps to runs, at least one. The inside of a repetition
+// that occurs at least once has runs of its own.
 func runsOf(runs []run, steps []*syntax.Regexp) []run {
 	var current run
 	for _, s := range steps {
@@ -98,6 +105,7 @@ func runsOf(runs []run, steps []*syntax.Regexp) []run {
 	return append(runs, current)
 }
 
+// add appends a literal, and notes which of its letters have cases.
 func (r *run) add(literal *syntax.Regexp) {
 	fold := literal.Flags&syntax.FoldCase != 0
 	for _, c := range literal.Rune {

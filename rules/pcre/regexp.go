@@ -24,6 +24,9 @@ type Regexp struct {
 }
 
 // Compile compiles an expression with option letters of "imsux". The error is an *Error, or names an unknown option.
+//
+// Its phases: rewrite the expression, find literals in the translation for Go's engine, and compile
+// for the first that suffices: the search for a literal alone, Go's engine, or regexp2.
 func Compile(source, options string) (compiled *Regexp, err error) {
 	defer rules.Catch(&err)
 	re := &Regexp{}
@@ -60,10 +63,12 @@ func Compile(source, options string) (compiled *Regexp, err error) {
 	return re, nil
 }
 
-// maxStates bounds Go's engine, whose time is also linear in the states, and which cannot be interrupted.
+// maxStates bounds Go's engine, whose time is also linear in the states, and which cannot be
+// interrupted. regexp2 can be stopped by its time limit instead.
 const maxStates = 2000
 
-// states estimates how many states Go's engine needs, which copies every repetition.
+// states estimates how many states Go's engine needs, which copies every repetition. Nested
+// repetitions multiply; the bound keeps the product from overflowing.
 func states(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
@@ -76,6 +81,7 @@ func states(re *syntax.Regexp) int {
 }
 
 // reasonOf returns the reason in an error of an engine's parser, without the translated expression.
+// The caller has never seen the translation.
 func reasonOf(err error) string {
 	reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ": `")
 	reason, _, _ = strings.Cut(reason, " in `")
@@ -88,9 +94,9 @@ func (re *Regexp) Options() string { return re.options }
 // Backtracks reports whether matching needs the backtracking engine, whose time only a Budget bounds.
 func (re *Regexp) Backtracks() bool { return re.backing != nil }
 
-// MatchString reports whether the expression matches somewhere in s. If it backtracks, the time is charged to the
-// budget, or to a DefaultBudget if that is nil, and the error is ErrTimeout if time or memory ran out, or that of the
-// budget's pause.
+// MatchString reports whether the expression matches somewhere in s. If it backtracks, the time is
+// charged to the budget, or to a DefaultBudget if that is nil, and the error is ErrTimeout if time
+// or memory ran out, or that of the budget's pause. For other expressions the error is always nil.
 func (re *Regexp) MatchString(s string, budget *Budget) (bool, error) {
 	if !re.possible(s) {
 		return false, nil
@@ -108,6 +114,7 @@ func (re *Regexp) MatchString(s string, budget *Budget) (bool, error) {
 func (re *Regexp) possible(s string) bool {
 	lit := &re.need
 	if lit.fold {
+		// The folded text stays on the stack, and the string over it ends with this call.
 		var buf [512]byte // large enough for most texts
 		folded := AppendFold(buf[:0], s)
 		s = unsafe.String(unsafe.SliceData(folded), len(folded))
@@ -125,7 +132,8 @@ func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need
 // Literals returns every text known to be in each match, Literal first, folded as Literal says.
 func (re *Regexp) Literals() []string { return append([]string{re.need.text}, re.need.others...) }
 
-// Holding returns the expression for texts that contain one of Literals: it does not search for a literal again.
+// Holding returns the expression for texts that contain one of Literals: it does not search for a
+// literal again. An index has found the literals already.
 func (re *Regexp) Holding() *Regexp {
 	known := *re
 	if !known.need.whole {
@@ -137,5 +145,6 @@ func (re *Regexp) Holding() *Regexp {
 // Prefix returns a text with which every matching subject starts, or "".
 func (re *Regexp) Prefix() string { return re.need.prefix }
 
-// OnlyLiteral reports whether a subject matches exactly if it contains Literal.
+// OnlyLiteral reports whether a subject matches exactly if it contains Literal. Then an index over
+// texts answers without a match.
 func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start }

@@ -11,7 +11,7 @@ import (
 	"vitrine/rules"
 )
 
-// Error says why an expression is refused.
+// Error says why an expression is refused. A database may run what is Unsupported.
 type Error struct {
 	Reason      string // the mistake or, if Unsupported is set, the feature
 	Unsupported bool   // valid PCRE2, but no engine here can run it
@@ -20,7 +20,9 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "invalid regular expression: " + e.Reason }
 
-// rewriter reads an expression and writes it in the syntax of Go's engine, which regexp2 shares in its RE2 mode.
+// rewriter reads an expression and writes it in the syntax of Go's engine, which regexp2 shares in
+// its RE2 mode. It writes both translations at the same time. Where Go's engine cannot follow, std
+// gets something that matches at least as much, for the search of literals.
 type rewriter struct {
 	src   string
 	pos   int
@@ -36,6 +38,8 @@ type rewriter struct {
 	properties int   // number of Unicode properties
 }
 
+// rewrite returns the rewriter at the end of the expression, with both translations. It panics with
+// an *Error; Compile recovers.
 func rewrite(source string, f flags) *rewriter {
 	size := 2*len(source) + 16
 	p := &rewriter{src: withoutDots(source), flags: f, std: make([]byte, 0, size), net: make([]byte, 0, size)}
@@ -62,7 +66,9 @@ var (
 	special      = regexp.MustCompile(`[^\pL\pN]`)                 // a character that has a meaning, or that x skips
 )
 
-// withoutDots removes ".*" at both ends, which does not affect whether a text matches.
+// withoutDots removes ".*" at both ends, which does not affect whether a text matches. It leaves
+// expressions with quotations alone, in which ".*" is text. A quantifier after it would lose its
+// operand.
 func withoutDots(source string) string {
 	if strings.Contains(source, `\Q`) || strings.Contains(source, `\E`) {
 		return source
@@ -76,6 +82,7 @@ func withoutDots(source string) string {
 	return source
 }
 
+// fail ends the reading with a mistake in the expression.
 func (p *rewriter) fail(reason string) { rules.Fail(&Error{Reason: reason}) }
 
 // unsupported is fail for a feature of PCRE2 that no engine here has.
@@ -91,6 +98,7 @@ func (p *rewriter) peek() byte {
 	return p.src[p.pos]
 }
 
+// next reads a character. The expression is valid UTF-8.
 func (p *rewriter) next() rune {
 	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
 	p.pos += n
@@ -118,6 +126,7 @@ func (p *rewriter) match(re *regexp.Regexp) []string {
 // write appends what both engines read alike.
 func (p *rewriter) write(s string) { p.both(s, s) }
 
+// both appends a part to each translation.
 func (p *rewriter) both(std, net string) {
 	p.std = append(p.std, std...)
 	p.net = append(p.net, net...)
@@ -151,7 +160,10 @@ func (p *rewriter) skip() {
 	}
 }
 
-// unquote replaces the quotations that come next by escapes.
+// unquote replaces the quotations that come next by escapes. So all that reads the expression
+// afterwards sees escapes only.
+//
+//	\Qa.b\E* → a\.b*
 func (p *rewriter) unquote() {
 	for {
 		switch {
@@ -176,7 +188,8 @@ var (
 			`|\\[XC]|\\N\{\D|\\g(?:[<'+-]|\{[+-])|\[\[:[<>]:\]\])`)
 )
 
-// item reads one item or a quantifier, and writes it.
+// item reads one item or a quantifier, and writes it. grouped tells the quantifier after it whether
+// it repeats a group.
 func (p *rewriter) item() {
 	rest := p.src[p.pos:]
 	if strings.IndexByte(`(\[`, rest[0]) >= 0 {
@@ -216,7 +229,9 @@ var (
 	character = regexp.MustCompile(`^(?:[\pL\pN.]|\\[dDwWsS]|\[[^]\\[]+\])(?:[^*?{(\s]|$)`)
 )
 
-// simples are the items without parts. A last letter is an option that changes the meaning; u is (*UCP).
+// simples are the items without parts. A last letter is an option that changes the meaning; u is
+// (*UCP). The differences that matter: PCRE2's $ and \Z also match before a final newline, its ^
+// with m begins no line after that newline, and \R is atomic.
 var simples = map[string]struct {
 	std, net string
 	follow   *regexp.Regexp // what must follow so that Go's engine agrees; nil if it always does
@@ -240,7 +255,8 @@ var simples = map[string]struct {
 	`\K`:  {std: `(?:)`}, // moves the start of a match, which does not affect the result
 }
 
-// simple reads an item of simples, or another escape.
+// simple reads an item of simples, or another escape. The key is one character, or a backslash and
+// one.
 func (p *rewriter) simple() {
 	rest := p.src[p.pos:]
 	key := rest[:min(len(rest), 1+strings.Count(rest[:1], `\`))]
@@ -259,10 +275,12 @@ func (p *rewriter) simple() {
 	p.both(item.std, cmp.Or(item.net, item.std))
 }
 
-// maxCopies is how often PCRE2 can copy the smallest group, which has one character.
+// maxCopies is how often PCRE2 can copy the smallest group, which has one character. It stands for
+// PCRE2's limit of 64 KiB for a compiled expression.
 const maxCopies = 8192
 
-// quantifier reads a quantifier, or a brace that is none and thus a literal.
+// quantifier reads a quantifier, or a brace that is none and thus a literal. A possessive
+// quantifier keeps what it matched; Go's engine gets a greedy one, which matches more.
 func (p *rewriter) quantifier() {
 	found := p.match(repetition)
 	if found == nil {
