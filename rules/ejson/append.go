@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Append writes a value as relaxed Extended JSON v2. It writes null for a malformed value.
+// Append writes a value as relaxed Extended JSON v2. It writes null for a malformed value. raw.Size
+// checks the outer value only; values inside are checked while they are written.
 func Append(dst []byte, v bson.RawValue) []byte {
 	n := raw.Size(v.Type, v.Value)
 	if n < 0 {
@@ -20,12 +21,14 @@ func Append(dst []byte, v bson.RawValue) []byte {
 	return appendValue(dst, v.Type, v.Value[:n], 1)
 }
 
-// AppendDocument writes a document as Append does. A malformed value becomes null and ends its document.
+// AppendDocument writes a document as Append does. A malformed value becomes null and ends its
+// document. What stood before the malformed value stays readable.
 func AppendDocument(dst []byte, doc bson.Raw) []byte {
 	return Append(dst, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }
 
-// appendValue writes the value b of type t, whose size raw.Size has checked.
+// appendValue writes the value b of type t, whose size raw.Size has checked. depth is that of v: 1
+// for the outermost.
 func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	switch t {
 	case bson.TypeString:
@@ -76,7 +79,8 @@ func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	return append(dst, "null"...)
 }
 
-// textOf returns the text of a well-formed string, symbol or code.
+// textOf returns the text of a well-formed string, symbol or code. BSON puts four bytes of length
+// before it and a zero byte after it.
 func textOf(b []byte) []byte { return b[4 : len(b)-1] }
 
 // appendElements writes a document or an array. Below raw.MaxDepth it writes null, so that the stack stays small:
@@ -93,6 +97,7 @@ func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	r := raw.Read(b)
 	for first := true; ; first = false {
 		e, ok := r.Next()
+		// Without a key the document has ended, properly or not.
 		if !ok && e.Key == nil {
 			return append(dst, closing)
 		}
@@ -110,6 +115,10 @@ func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 }
 
 // appendNumber writes a double with a point or an exponent, so that readers take it for a double.
+//
+//	2 → 2.0, 0.1 → 0.1, 1e30 → 1e+30
+//
+// Between 1e-6 and 1e21 it writes no exponent, as JavaScript does.
 func appendNumber(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -129,11 +138,13 @@ func appendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
+// appendObjectID writes an id whose length is known to be 12.
 func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }
 
-// appendBinary leaves out the second length with which data of the old subtype begin.
+// appendBinary leaves out the second length with which data of the old subtype begin. The driver
+// and MongoDB's tools write it without that length, too.
 func appendBinary(dst, b []byte) []byte {
 	data := b[5:]
 	if b[4] == bson.TypeBinaryBinaryOld && len(data) >= 4 && int(raw.Length(data)) == len(data)-4 {

@@ -10,6 +10,8 @@ import (
 )
 
 // number reads the number at pos as the smallest type that can hold it.
+//
+//	1 → int32, 4294967296 → int64, 1e3 → double, 1e400 → an error
 func (p *parser) number() bson.Type {
 	n, integer, ok := scanNumber(p.src[p.pos:])
 	if !ok {
@@ -37,8 +39,9 @@ func (p *parser) number() bson.Type {
 	return bson.TypeDouble
 }
 
-// scanNumber returns the length of the JSON number at the start of b, and whether it has neither fraction nor
-// exponent. If ok is false, a digit is missing at n.
+// scanNumber returns the length of the JSON number at the start of b, and whether it has neither
+// fraction nor exponent. If ok is false, a digit is missing at n. strconv accepts more than JSON:
+// "+1", "0x10", "1_000", "Inf".
 func scanNumber(b []byte) (n int, integer, ok bool) {
 	skip := func(any string) bool {
 		found := n < len(b) && strings.IndexByte(any, b[n]) >= 0

@@ -20,7 +20,8 @@ const (
 	maxSource = 1 << 28
 )
 
-// Options says how to read a text. The zero value reads a filter that does not come from a parameter.
+// Options says how to read a text. The zero value reads a filter that does not come from a
+// parameter. Limits count before parsing or on the way, so a text beyond them costs nothing more.
 type Options struct {
 	Param    string // request parameter with the text, for errors
 	MaxBytes int    // limit on the text's length; 0 means 256 MiB
@@ -40,6 +41,7 @@ func Parse(src []byte, o Options) (doc bson.Raw, err error) {
 		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
 	}
 	// BSON records are about as long as their JSON, filters a little longer.
+	// With this room the buffer rarely grows.
 	p := &parser{src: src, opts: o, buf: make([]byte, 0, len(src)+len(src)/4+64)}
 	p.keys = p.firstKeys[:0]
 	if bytes.HasPrefix(src, []byte("\xef\xbb\xbf")) {
@@ -55,7 +57,8 @@ func Parse(src []byte, o Options) (doc bson.Raw, err error) {
 	return p.buf, nil
 }
 
-// parser reads src from pos on and appends BSON to buf.
+// parser reads src from pos on and appends BSON to buf. Its methods end the parsing by rules.Fail
+// at the first mistake; Parse recovers.
 type parser struct {
 	src  []byte
 	pos  int
@@ -78,7 +81,8 @@ func (p *parser) token() byte {
 	return 0
 }
 
-// value reads a value, appends it without its type, and returns the type.
+// value reads a value, appends it without its type, and returns the type. The caller has left a
+// byte for the type, since BSON puts it before the key.
 func (p *parser) value(depth int) bson.Type {
 	switch c := p.token(); {
 	case c == '"':
@@ -112,7 +116,9 @@ func (p *parser) literal(word string) bool {
 	return found
 }
 
-// elements reads an object or array as a document, even with a wrapper's keys, and counts its elements.
+// elements reads an object or array as a document, even with a wrapper's keys, and counts its
+// elements. Phases for each element: a byte for the type, the key, the value, the type itself, and
+// the comma.
 func (p *parser) elements(depth int) (n int) {
 	if depth > p.opts.MaxDepth {
 		p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
@@ -151,6 +157,7 @@ func (p *parser) elements(depth int) (n int) {
 	return n
 }
 
+// fail ends the parsing with an error at an offset of the text.
 func (p *parser) fail(at int, format string, args ...any) {
 	rules.Fail(rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...))
 }

@@ -9,7 +9,8 @@ import (
 
 // AppendString writes s as a JSON string. It escapes only quotes, backslashes and control
 // characters; each byte that is not UTF-8 becomes U+FFFD. HTML and the line separators U+2028 and
-// U+2029 stay: the output is JSON, not script.
+// U+2029 stay: the output is JSON, not script. Most texts are copied in one piece: a run is
+// appended first and checked in place.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	for {
@@ -44,6 +45,8 @@ const (
 	escapedBytes  = "\"\\/\b\f\n\r\t"
 )
 
+// appendEscape writes a byte in its short form if JSON has one. "/" needs no escape, so callers
+// never pass it.
 func appendEscape(dst []byte, c byte) []byte {
 	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
 		return append(dst, '\\', escapeLetters[i])
@@ -81,7 +84,8 @@ func plainRun[S string | []byte](s S) (n int, ascii bool) {
 	return n, seen&highs == 0
 }
 
-// load64 reads eight bytes, the first as the lowest; it compiles to one load.
+// load64 reads eight bytes, the first as the lowest; it compiles to one load. A conversion of a
+// string to bytes would allocate.
 func load64[S string | []byte](s S) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 )
 
+// stringValue appends the string at pos as BSON. It writes the length last, when it is known.
 func (p *parser) stringValue() {
 	start := len(p.buf)
 	p.buf = append(p.buf, 0, 0, 0, 0)
@@ -16,7 +17,9 @@ func (p *parser) stringValue() {
 	binary.LittleEndian.PutUint32(p.buf[start:], uint32(len(p.buf)-start-4))
 }
 
-// text consumes the string at pos, quotes included, and appends its content.
+// text consumes the string at pos, quotes included, and appends its content. It copies runs without
+// escapes as a whole, after a check of their UTF-8. RFC 8259 forbids control characters without an
+// escape.
 func (p *parser) text() {
 	opening := p.pos
 	p.pos++
@@ -54,6 +57,7 @@ func invalidAt(b []byte) int {
 	}
 }
 
+// escape consumes a backslash sequence.
 func (p *parser) escape() {
 	if p.pos+1 == len(p.src) {
 		p.fail(p.pos, "the string does not end")
@@ -71,7 +75,8 @@ func (p *parser) escape() {
 	p.pos += 2
 }
 
-// unicodeEscape consumes a \uHHHH, or a surrogate pair of two.
+// unicodeEscape consumes a \uHHHH, or a surrogate pair of two. Half of a pair is no character and
+// has no UTF-8.
 func (p *parser) unicodeEscape() {
 	r := codeUnit(p.src[p.pos:])
 	if r < 0 {

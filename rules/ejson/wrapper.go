@@ -15,11 +15,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value if the wrapper
-// has only one key. The error says which values are expected.
+// A writer appends the value of a wrapper, made from the values under its keys; w is the zero value
+// if the wrapper has only one key. The error says which values are expected. dst grows by the value
+// alone, without type and key.
 type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
-// wrappers are the objects that stand for a value, by their key, or by their two keys with a zero byte in between.
+// wrappers are the objects that stand for a value, by their key, or by their two keys with a zero
+// byte in between. Legacy forms of mongoexport stand beside those of version 2.
 var wrappers = map[string]struct {
 	t     bson.Type
 	write writer
@@ -47,8 +49,10 @@ var wrappers = map[string]struct {
 	"$regex\x00$options": {bson.TypeRegex, writeRegex},
 }
 
-// object reads the object at pos, or its value if it is a wrapper. It first appends that value after the document,
-// because it makes the value from the document's bytes, and then moves it to the document's place.
+// object reads the object at pos, or its value if it is a wrapper. It first appends that value
+// after the document, because it makes the value from the document's bytes, and then moves it to
+// the document's place. So wrappers need no copy of their parts, although they stand in the memory
+// that the value is written to.
 func (p *parser) object(depth int) bson.Type {
 	at, start := p.pos, len(p.buf)
 	n := p.elements(depth)
@@ -83,7 +87,8 @@ func (p *parser) object(depth int) bson.Type {
 	return wrapper.t
 }
 
-// fromText returns a writer that applies read to a string.
+// fromText returns a writer that applies read to a string. The error is made once, because it
+// depends on the type alone.
 func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	refused := errors.New("wants " + wants)
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
@@ -101,6 +106,7 @@ func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 // errRefused is the error of the read functions; fromText replaces it.
 var errRefused = errors.New("refused")
 
+// readObjectID reads the digits of an ObjectID, in either case.
 func readObjectID(dst, s []byte) ([]byte, error) {
 	if len(s) != 24 {
 		return nil, errRefused
@@ -108,6 +114,7 @@ func readObjectID(dst, s []byte) ([]byte, error) {
 	return hex.AppendDecode(dst, s)
 }
 
+// readInt32 and readInt64 refuse numbers that do not fit.
 func readInt32(dst, s []byte) ([]byte, error) {
 	i, err := strconv.ParseInt(string(s), 10, 32)
 	return bsoncore.AppendInt32(dst, int32(i)), err
@@ -133,6 +140,7 @@ func readDouble(dst, s []byte) ([]byte, error) {
 // digits.
 const maxDecimalText = 128
 
+// readDecimal refuses more digits than a decimal has, as it would have to round.
 func readDecimal(dst, s []byte) ([]byte, error) {
 	if len(s) > maxDecimalText {
 		return nil, errRefused
@@ -142,6 +150,7 @@ func readDecimal(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendDecimal128(dst, high, low), err
 }
 
+// readUUID reads a UUID as binary data of subtype 4, with its length and subtype before it.
 func readUUID(dst, s []byte) ([]byte, error) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return nil, errRefused
@@ -150,6 +159,7 @@ func readUUID(dst, s []byte) ([]byte, error) {
 	return hex.AppendDecode(append(dst, 16, 0, 0, 0, bson.TypeBinaryUUID), digits)
 }
 
+// writeDate reads a text, or the milliseconds that {"$numberLong": …} stands for.
 func writeDate(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	ms, ok := raw.Int(v), v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64
 	if v.Type == bson.TypeString {
@@ -161,6 +171,7 @@ func writeDate(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendDateTime(dst, ms), nil
 }
 
+// writeString appends a string unchanged: symbols and code have the same form.
 func writeString(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	if v.Type != bson.TypeString {
 		return dst, errors.New("wants a string")
@@ -168,7 +179,8 @@ func writeString(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	return append(dst, v.Value...), nil
 }
 
-// only returns a writer for types that have one value, written as the given JSON.
+// only returns a writer for types that have one value, written as the given JSON. MinKey, MaxKey
+// and undefined have no bytes.
 func only(json, wants string) writer {
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if string(Append(nil, v)) != json {
@@ -179,6 +191,7 @@ func only(json, wants string) writer {
 }
 
 // fromPair returns a writer that applies write to the values of a document with exactly two keys.
+// The keys may come in either order.
 func fromPair(key1, key2 string, write writer) writer {
 	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if v.Type == bson.TypeEmbeddedDocument {
@@ -222,6 +235,7 @@ func writeRegex(dst []byte, pattern, options bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendRegex(dst, expr, string(letters)), nil
 }
 
+// writeTimestamp appends seconds and ordinal, each an unsigned number of 32 bits.
 func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	seconds, ok1 := unsigned32(t)
 	ordinal, ok2 := unsigned32(i)
@@ -231,11 +245,13 @@ func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendTimestamp(dst, seconds, ordinal), nil
 }
 
+// unsigned32 returns an integer that fits.
 func unsigned32(v bson.RawValue) (uint32, bool) {
 	n := raw.Int(v)
 	return uint32(n), (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64) && 0 <= n && n <= math.MaxUint32
 }
 
+// writeDBPointer appends a deprecated type, which old records still have.
 func writeDBPointer(dst []byte, ref, id bson.RawValue) ([]byte, error) {
 	if ref.Type != bson.TypeString || id.Type != bson.TypeObjectID {
 		return dst, errors.New("wants a string as $ref and an $oid as $id")
@@ -243,6 +259,7 @@ func writeDBPointer(dst []byte, ref, id bson.RawValue) ([]byte, error) {
 	return append(append(dst, ref.Value...), id.Value...), nil
 }
 
+// writeCode appends JavaScript with its variables. Nothing here runs it.
 func writeCode(dst []byte, code, scope bson.RawValue) ([]byte, error) {
 	if code.Type != bson.TypeString || scope.Type != bson.TypeEmbeddedDocument {
 		return dst, errors.New("wants a string, and an object as $scope")
