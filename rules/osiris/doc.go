@@ -10,4 +10,8 @@
 // or a restriction is unreadable, access stays closed.
 //
 // The functions are pure and safe for concurrent use; so are Settings.
+//
+// To read another setting, add it to Settings and to the file of its kind of record, and add its
+// collection to ForAnswers, ForRendering or ForPortal: a collection that is in none of them is not
+// watched.
 package osiris

@@ -8,7 +8,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// general reads single settings: {key, value}. If a key comes twice, the first record counts, as in OSIRIS.
+// general reads single settings: {key, value}. If a key comes twice, the first record counts, as in
+// OSIRIS. Other keys are OSIRIS's own and raise no warning.
 func (r *reader) general() {
 	s := &r.settings
 	known := map[string]func(record){
@@ -35,7 +36,7 @@ func (r *reader) general() {
 	}
 }
 
-// startYear reads a year. It returns 0 if there is none.
+// startYear reads a year. It returns 0 if there is none. A number may be stored as text.
 func startYear(rec record) int {
 	text, ok := textOf(rec.doc.Lookup("value"))
 	if ok && text == "" {
@@ -49,7 +50,8 @@ func startYear(rec record) int {
 	return year
 }
 
-// language reads one of the two languages of rendering. It returns "" if there is none.
+// language reads one of the two languages of rendering. It returns "" if there is none. An empty
+// value means that the database does not say.
 func language(rec record) string {
 	switch lang := rec.text("value"); lang {
 	case "", "en", "de":
@@ -60,13 +62,15 @@ func language(rec record) string {
 	}
 }
 
-// APIKey is an API key. If Text is empty and Sealed is not set, callers need no key.
+// APIKey is an API key. If Text is empty and Sealed is not set, callers need no key. Sealed keeps a
+// mistake in the database from opening the API.
 type APIKey struct {
 	Text   string
 	Sealed bool // cannot be a key, though one was meant: every caller is refused
 }
 
-// apiKey reads a key unchanged: unlike other text it may begin or end with spaces.
+// apiKey reads a key unchanged: unlike other text it may begin or end with spaces. A number is the
+// text of its digits, as a form may have stored it.
 func apiKey(rec record) APIKey {
 	v := rec.doc.Lookup("value")
 	if s, ok := v.StringValueOK(); ok {
@@ -79,7 +83,8 @@ func apiKey(rec record) APIKey {
 	return APIKey{Text: s, Sealed: !ok}
 }
 
-// features reads {feature, enabled}.
+// features reads {feature, enabled}. The first record that says something about a feature counts. A
+// value that is unclear is as if missing, except where the feature hides: then it is on.
 func (r *reader) features() {
 	s := &r.settings
 	known := map[string]**bool{"portfolio-spectrum": &s.Portfolio, workflowFeature: &s.Portal.Workflow}
@@ -100,7 +105,9 @@ func (r *reader) features() {
 	}
 }
 
-// rights reads {role, right, value}. A role with a record has only the known rights whose value is true.
+// rights reads {role, right, value}. A role with a record has only the known rights whose value is
+// true. Rights that Vitrine does not know, and those with another value, still make the role known,
+// without permissions.
 func (r *reader) rights() {
 	r.settings.Roles = map[string][]access.Permission{}
 	for rec := range r.records(Rights) {

@@ -14,7 +14,8 @@ var vocabularySets = map[string]string{
 	"project-status":         label.ProjectStatus,
 }
 
-// labels reads the names of the codes in vocabularies, project types and topics.
+// labels reads the names of the codes in vocabularies, project types and topics. The first record
+// of a vocabulary counts. One may serve labels, rendering or both.
 func (r *reader) labels() {
 	sets := label.Sets{
 		label.ProjectType: r.names(Projects),
@@ -42,7 +43,7 @@ func (r *reader) labels() {
 	r.settings.Labels = sets
 }
 
-// names reads records {id, name, name_de}.
+// names reads records {id, name, name_de}. The first record with an id counts.
 func (r *reader) names(collection string) map[string]label.Name {
 	names := map[string]label.Name{}
 	for rec := range r.records(collection) {
@@ -59,7 +60,8 @@ func (r *reader) names(collection string) map[string]label.Name {
 	return names
 }
 
-// vocabulary reads values: [{id, en, de}, …].
+// vocabulary reads values: [{id, en, de}, …]. A malformed entry is left out, and its code shown
+// without a name.
 func (r record) vocabulary() map[string]label.Name {
 	names := map[string]label.Name{}
 	for _, v := range r.list("values") {

@@ -11,8 +11,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Portal is what OSIRIS's own portal shows of activities. An activity has a page there if its subtype is in Subtypes
-// and its workflow suits Visibility.
+// Portal is what OSIRIS's own portal shows of activities. An activity has a page there if its
+// subtype is in Subtypes and its workflow suits Visibility. docs/osiris.md describes what follows
+// from it for lists.
 type Portal struct {
 	Subtypes   []string // the subtypes that the portal shows, sorted
 	Known      int      // the number of subtypes in the database
@@ -58,7 +59,9 @@ var (
 	noWorkflow = filter.Not(filter.Has("workflow.status"))
 )
 
-// Shown returns the filter for the activities that the portal shows.
+// Shown returns the filter for the activities that the portal shows. The parts have names
+// (filter.Filter.As), so that an explanation can say which of them hides a record. Without subtypes
+// it matches nothing.
 func (p Portal) Shown() *filter.Filter {
 	subtypes := make([]any, len(p.Subtypes))
 	for i, id := range p.Subtypes {
@@ -77,8 +80,10 @@ func (p Portal) Shown() *filter.Filter {
 	return shown
 }
 
-// Keeping returns the settings with the last known ones in place of those that are gone, whose names it returns.
-// OSIRIS deletes and inserts such a record to change it: a run between the two would publish what it hides.
+// Keeping returns the settings with the last known ones in place of those that are gone, whose
+// names it returns. OSIRIS deletes and inserts such a record to change it: a run between the two
+// would publish what it hides. It cannot tell a setting that was removed for good, so it returns
+// the names for the caller to report.
 func (p Portal) Keeping(last Portal) (kept Portal, gone []string) {
 	if p.Visibility == "" && last.Visibility != "" {
 		p.Visibility, gone = last.Visibility, append(gone, FromWorkflow)
@@ -89,7 +94,9 @@ func (p Portal) Keeping(last Portal) (kept Portal, gone []string) {
 	return p, gone
 }
 
-// portal reads {id, portfolio} of the subtypes. If several records have the same id, all must be in the portal.
+// portal reads {id, portfolio} of the subtypes. If several records have the same id, all must be in
+// the portal. One record that hides the subtype is enough, because a filter cannot know which of
+// them an activity means.
 func (r *reader) portal() {
 	shown := map[string]bool{}
 	for rec := range r.records(Types) {
@@ -109,7 +116,8 @@ func (r *reader) portal() {
 	slices.Sort(p.Subtypes)
 }
 
-// matches reports whether a filter that cannot fail matches.
+// matches reports whether a filter that cannot fail matches. A filter without $expr and
+// backtracking expressions never fails.
 func matches(f *filter.Filter, doc bson.Raw) bool {
 	ok, err := f.Match(doc)
 	return ok && err == nil

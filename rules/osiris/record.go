@@ -13,7 +13,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// record is a document, or one within it. A value of the wrong type counts as missing, with a warning.
+// record is a document, or one within it. A value of the wrong type counts as missing, with a
+// warning. It is passed by value: within returns another one for a part.
 type record struct {
 	reader *reader
 	from   string // collection and _id; see render.Fault
@@ -21,6 +22,7 @@ type record struct {
 	doc    bson.Raw
 }
 
+// warn records a part that is not used, with the record that has it.
 func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings,
 		render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
@@ -44,7 +46,8 @@ func (r record) text(key string) string {
 	return s
 }
 
-// textOf returns text, or "" if v is missing. ok is false if v is something else.
+// textOf returns text, or "" if v is missing. ok is false if v is something else. Whole numbers up
+// to 2^53 are exact in a double; others are not text.
 func textOf(v bson.RawValue) (s string, ok bool) {
 	if raw.IsNone(v) {
 		return "", true
@@ -59,6 +62,7 @@ func textOf(v bson.RawValue) (s string, ok bool) {
 }
 
 // flag returns a boolean field, which forms store in several ways. set is false if it is missing.
+// See raw.FlagOf for the ways. An unclear value warns.
 func (r record) flag(key string) (on, set bool) {
 	return read(r, key, "neither true nor false", func(v bson.RawValue) (on, ok bool) {
 		is := raw.FlagOf(v)
@@ -66,11 +70,13 @@ func (r record) flag(key string) (on, set bool) {
 	})
 }
 
+// name returns the name in both languages; a missing one is "".
 func (r record) name() label.Name {
 	return label.Name{EN: r.text("name"), DE: r.text("name_de")}
 }
 
-// order returns the number by which OSIRIS sorts the record among others, or 0.
+// order returns the number by which OSIRIS sorts the record among others, or 0. Text that is no
+// number counts as 0, without a warning: the order only affects display.
 func (r record) order() int {
 	n, _ := strconv.Atoi(r.text("order"))
 	return n

@@ -50,7 +50,8 @@ func Administrative() []string {
 // RoleUser is the role of every logged-in user.
 const RoleUser = "user"
 
-// Settings are the settings in a database. Missing settings are zero.
+// Settings are the settings in a database. Missing settings are zero. They are plain values. The
+// configuration takes precedence over them (docs/osiris.md).
 type Settings struct {
 	StartYear    int    // first year of /api/html
 	APIKey       APIKey // key of /api
@@ -68,6 +69,7 @@ type Settings struct {
 }
 
 // From reads the documents of a database, by collection. Settings in missing collections are zero.
+// Each step reads one kind of record, and none needs the result of another.
 func From(docs map[string][]bson.Raw) Settings {
 	r := &reader{docs: docs}
 	r.general()
@@ -88,6 +90,7 @@ func From(docs map[string][]bson.Raw) Settings {
 	return r.settings
 }
 
+// reader collects the settings and the warnings of one call of From.
 type reader struct {
 	docs     map[string][]bson.Raw
 	settings Settings

@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// categories reads the types of activities: {id, name, name_de, icon, order, visible_role}.
+// categories reads the types of activities: {id, name, name_de, icon, order, visible_role}. The
+// records go to rendering as they are; access needs their roles alone.
 func (r *reader) categories() {
 	r.settings.Visible = map[string][]string{}
 	for rec := range r.records(Categories) {
@@ -20,7 +21,7 @@ func (r *reader) categories() {
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
 			if before, ok := r.settings.Visible[c.ID]; ok {
-				// the category comes twice: the roles of both records may see it
+				// The category occurs twice: only roles that both records name may see it.
 				roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
 			}
 			r.settings.Visible[c.ID] = roles
@@ -28,8 +29,8 @@ func (r *reader) categories() {
 	}
 }
 
-// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A malformed value
-// hides the category from all roles.
+// visibleRoles returns the roles that may see a category, and whether it is restricted to them. A
+// malformed value hides the category from all roles. An empty list restricts nothing.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); raw.IsNone(v) || ok && strings.TrimSpace(s) == "" {
@@ -55,7 +56,8 @@ func (r record) visibleRoles() (roles []string, restricted bool) {
 // ongoing is the field of OSIRIS's forms for a period without an end.
 const ongoing = "date-range-ongoing"
 
-// types reads the subtypes: {id, parent, name, name_de, icon, order, modules, template}.
+// types reads the subtypes: {id, parent, name, name_de, icon, order, modules, template}. A module
+// with * is required in the form; that makes no difference here.
 func (r *reader) types() {
 	for rec := range r.records(Types) {
 		t := render.OsirisType{
@@ -82,7 +84,8 @@ var formats = map[string]render.OsirisKind{
 	"boolean":    render.OsirisFlag,
 }
 
-// fields reads the institute's own fields: {id, name, name_de, format, default, values}.
+// fields reads the institute's own fields: {id, name, name_de, format, default, values}. Fields
+// with another kind than text have no default.
 func (r *reader) fields() {
 	for rec := range r.records(Fields) {
 		f := render.OsirisField{
@@ -117,7 +120,7 @@ func (r record) values() map[string]label.Name {
 	return names
 }
 
-// pair reads one value in one or two languages.
+// pair reads one value in one or two languages. Numbers count as their digits.
 func pair(v bson.RawValue) (name label.Name, ok bool) {
 	var en, de bson.RawValue
 	switch v.Type {
