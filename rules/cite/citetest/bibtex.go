@@ -11,7 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Entry is an entry of BibTeX: values are still TeX, without the braces around them.
+// Entry is an entry of BibTeX: values are still TeX, without the braces around them. Names of
+// fields are as written. A field that occurs twice has its last value.
 type Entry struct {
 	Kind, Key string
 	Fields    map[string]string
@@ -19,8 +20,15 @@ type Entry struct {
 
 // ReadBibTeX reads one entry in the form that cite.AppendBibTeX writes. It knows only the layout of
 // that writer: one field a line, two spaces before it, a comma after it.
+//
+//	@article{key,
+//	title = {A {DNA} study},
+//	}
+//
+// gives the kind "article", the key "key" and the field "title" with the value "A {DNA} study".
 func ReadBibTeX(src string) (Entry, error) {
 	e := Entry{Fields: make(map[string]string)}
+	// The head is "@kind{key", up to the first comma.
 	head, rest, ok := strings.Cut(src, ",\n")
 	kind, key, ok2 := strings.Cut(head, "{")
 	if !ok || !ok2 || !strings.HasPrefix(kind, "@") {
@@ -32,6 +40,7 @@ func ReadBibTeX(src string) (Entry, error) {
 		if !ok || !strings.HasPrefix(name, "  ") {
 			return e, fmt.Errorf("no field at %q", rest)
 		}
+		// A value is in braces, or a bare word such as the name of a month.
 		end := strings.Index(value, ",")
 		if value[0] == '{' {
 			if end = closing(value); end < 0 {
@@ -127,7 +136,8 @@ textleftarrow ← leftrightarrow ↔ in ∈ surd √ sum ∑ partial ∂ textmu 
 epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ
 phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω`
 
-// accents are the combining characters of the accents of LaTeX.
+// accents are the combining characters of the accents of LaTeX. Their commands take one argument in
+// braces: \'{e}.
 var accents = map[string]string{
 	"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", `"`: "\u0308", "r": "\u030a", "v": "\u030c",
 	"c": "\u0327", "k": "\u0328",
@@ -171,6 +181,7 @@ func Text(s string) string {
 				out.WriteString("unknown command \\" + name)
 			}
 		default:
+			// The writer must have put {} between characters that TeX would join.
 			twice := i < len(s) && s[i] == c && strings.IndexByte("-'`,", c) >= 0
 			if twice || i < len(s) && s[i] == '`' && (c == '?' || c == '!') {
 				out.WriteString("ligature")

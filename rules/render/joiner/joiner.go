@@ -66,6 +66,7 @@ func (j *Joiner) Piece(kind Kind, text string) {
 	}
 }
 
+// push queues a piece until something visible follows.
 func (j *Joiner) push(kind Kind, text string) {
 	j.queue = append(j.queue, joint{kind, text})
 }
@@ -194,7 +195,8 @@ func (j *Joiner) strongestPunct(part []joint, next Kind) int {
 	return kept
 }
 
-// strength ranks punctuation: marks that end a sentence are stronger than those within one.
+// strength ranks punctuation: marks that end a sentence are stronger than those within one. A piece
+// such as "?," has the strength of its strongest mark.
 func strength(punct string) int {
 	best := 0
 	for i := range len(punct) {
