@@ -79,9 +79,9 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 	}, pairs...)
 }
 
-// inURL percent-encodes the characters that would end a field or begin a command: also "^", because TeX reads ^^5c as
-// a backslash, and characters to which packages give a meaning. The other special characters of TeX (#$%&_~) begin no
-// command, and packages for URLs read them literally.
+// inURL percent-encodes the characters that would end a field or begin a command: also "^", because
+// TeX reads ^^5c as a backslash, and characters to which packages give a meaning. The other special
+// characters of TeX (#$%&_~) begin no command, and packages for URLs read them literally.
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C",
 	" ", "%20", "\n", "%0A", "\r", "%0D")
 

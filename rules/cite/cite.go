@@ -1,14 +1,15 @@
-// Package cite reads records as bibliographic items and writes them in the formats that reference managers and search
-// engines read: BibTeX, RIS, CSL-JSON, schema.org's JSON-LD, COinS and citation_* tags.
+// Package cite reads records as bibliographic items and writes them in the formats that reference
+// managers and search engines read: BibTeX, RIS, CSL-JSON, schema.org's JSON-LD, COinS and
+// citation_* tags.
 //
-// A file of mapping rules (configs/rules/cite.yaml) says which kind of work each stored code means, what each format
-// calls that kind, and in which fields records store the variables of an item. Load compiles the file once;
-// Mapping.Make then makes an item of a record in one pass. The mark of a public record has its item (Mapping.Cited),
-// so that requests only decode it: Mapping.Read.
+// A file of mapping rules (configs/rules/cite.yaml) says which kind of work each stored code means,
+// what each format calls that kind, and in which fields records store the variables of an item.
+// Load compiles the file once; Mapping.Make then makes an item of a record in one pass. The mark of
+// a public record has its item (Mapping.Cited), so that requests only decode it: Mapping.Read.
 //
-// Make never fails: a field of a wrong type counts as missing, and all texts of an item are valid UTF-8 without line
-// breaks and control characters. All functions are safe for concurrent use, as long as each goroutine has its own
-// Item.
+// Make never fails: a field of a wrong type counts as missing, and all texts of an item are valid
+// UTF-8 without line breaks and control characters. All functions are safe for concurrent use, as
+// long as each goroutine has its own Item.
 //
 //	record ──Make──▶ Item ──encode──▶ mark of the row
 //	└──decode──▶ Item ──Append…──▶ BibTeX, RIS, CSL-JSON, JSON-LD, COinS
@@ -77,8 +78,8 @@ type Item struct {
 	// Status is what CSL calls a work that has not appeared yet, such as "in press", or "".
 	Status string
 
-	// Notices are what was said of the work after its publication, and of others by it, the gravest first. Titled is
-	// whether the title begins with that.
+	// Notices are what was said of the work after its publication, and of others by it, the gravest
+	// first. Titled is whether the title begins with that.
 	Notices []notice.Notice
 	Titled  bool
 
@@ -88,7 +89,8 @@ type Item struct {
 
 	Keywords []string
 	OA       string // "true", "false", or "" if the record does not say
-	// Licence is the address of the licence, and Rights its stored name or address. PDF is the address of a PDF file.
+	// Licence is the address of the licence, and Rights its stored name or address. PDF is the
+	// address of a PDF file.
 	Licence, Rights, PDF string
 	// Funder is the name of an organisation, and Grant its number of the project; both may be "".
 	Funder, Grant string

@@ -50,8 +50,9 @@ func (m *Mapping) Cited(record, about bson.Raw) (c mark.Citation) {
 	return c
 }
 
-// pass passes each field that marks have to a codec, in the order in which they are stored. The others are the _id of
-// the row, the projects in its mark, and what Item.be sets. A text that is like another one takes no room.
+// pass passes each field that marks have to a codec, in the order in which they are stored. The
+// others are the _id of the row, the projects in its mark, and what Item.be sets. A text that is
+// like another one takes no room.
 //
 // Writing and reading are one function, so that they cannot disagree about the order.
 func (it *Item) pass(c *codec) {

@@ -37,8 +37,8 @@ func lenient(s string, t time.Time) bool {
 		offset <= -day || offset >= day || strings.HasSuffix(s, "60")
 }
 
-// appendDate writes a date, given in milliseconds since 1970. From 1970 to 9999 it writes ISO 8601, with milliseconds
-// unless they are zero; otherwise it writes a number.
+// appendDate writes a date, given in milliseconds since 1970. From 1970 to 9999 it writes ISO 8601,
+// with milliseconds unless they are zero; otherwise it writes a number.
 func appendDate(dst []byte, ms int64) []byte {
 	if ms < 0 || ms >= endOfISO {
 		dst = append(dst, `{"$date":{"$numberLong":"`...)

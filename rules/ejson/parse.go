@@ -15,8 +15,9 @@ import (
 
 const (
 	defaultDepth = 100 // how deep MongoDB allows documents to nest
-	// maxSource keeps every length in the BSON within an int32: no JSON grows more than 7.5 times (an array of single
-	// digits: two bytes become a type, nine digits of index, a NUL and four of value).
+	// maxSource keeps every length in the BSON within an int32: no JSON grows more than 7.5 times
+	// (an array of single digits: two bytes become a type, nine digits of index, a NUL and four of
+	// value).
 	maxSource = 1 << 28
 )
 

@@ -136,8 +136,8 @@ func readDouble(dst, s []byte) ([]byte, error) {
 	return bsoncore.AppendDouble(dst, f), err
 }
 
-// maxDecimalText bounds the text of a decimal, because the driver's conversion takes quadratic time. A decimal has 34
-// digits.
+// maxDecimalText bounds the text of a decimal, because the driver's conversion takes quadratic
+// time. A decimal has 34 digits.
 const maxDecimalText = 128
 
 // readDecimal refuses more digits than a decimal has, as it would have to round.

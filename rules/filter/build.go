@@ -31,9 +31,9 @@ func Not(f *Filter) *Filter {
 	return &not
 }
 
-// OneOf returns the filter for documents with one of some values at a path; without values it matches nothing. nil
-// means null, and a missing value counts as null. OneOf panics for values that BSON does not have, and for paths that
-// raw.ParsePath refuses, because they come from the program.
+// OneOf returns the filter for documents with one of some values at a path; without values it
+// matches nothing. nil means null, and a missing value counts as null. OneOf panics for values that
+// BSON does not have, and for paths that raw.ParsePath refuses, because they come from the program.
 //
 //	OneOf("type", "article", "book") is {type: {$in: ["article", "book"]}}
 func OneOf(path string, values ...any) *Filter {

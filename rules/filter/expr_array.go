@@ -33,7 +33,8 @@ func evalFilter(f frame) bson.RawValue {
 	}
 	var b raw.Builder
 	for element := range raw.Elements(f.array(0)) {
-		f.state.vars = append(f.state.vars[:f.call.slot], element) // scopes nest, so the variables before it are set
+		// Scopes nest, so the variables before this one are set.
+		f.state.vars = append(f.state.vars[:f.call.slot], element)
 		if !raw.Truth(f.lazy(2)) {
 			continue
 		}

@@ -24,8 +24,8 @@ func wider(a, b bson.Type) bson.Type {
 	return max(a, b) // the codes of int32 and int64 ascend
 }
 
-// runningSum adds numbers one after the other: integers become a double with the first double, or when they exceed 64
-// bits.
+// runningSum adds numbers one after the other: integers become a double with the first double, or
+// when they exceed 64 bits.
 type runningSum struct {
 	whole    int64
 	double   float64

@@ -96,8 +96,8 @@ func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, n
 // that all rows of a request share.
 func (f *Filter) Backtracks() bool { return f.backtracks }
 
-// As returns the filter with a name for the place that its conditions come from, such as a parameter. Filters that it
-// is joined to keep the name; names given before stay.
+// As returns the filter with a name for the place that its conditions come from, such as a
+// parameter. Filters that it is joined to keep the name; names given before stay.
 func (f *Filter) As(name string) *Filter {
 	named := *f
 	named.origins = slices.Clip(f.origins)
@@ -119,9 +119,10 @@ func (f *Filter) Origin(n Node) string {
 	return ""
 }
 
-// Foreign returns the filter for rows with a value that expressions here do not compute with, such as a decimal (see
-// ErrNotInMemory): the whole of each caller's filter that has an expression is a ForeignNode. It returns nil if there
-// is none, or if the parser was not to leave anything to a database.
+// Foreign returns the filter for rows with a value that expressions here do not compute with, such
+// as a decimal (see ErrNotInMemory): the whole of each caller's filter that has an expression is a
+// ForeignNode. It returns nil if there is none, or if the parser was not to leave anything to a
+// database.
 func (f *Filter) Foreign() *Filter {
 	if f.asks || f.foreign == nil {
 		return nil

@@ -25,8 +25,8 @@ type Options struct {
 	// arrays and lists. If nil, a filter may name every path.
 	Refusal func(path string) (reason string)
 	Now     time.Time // value of $$NOW, in whole seconds; if zero, the current time
-	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range compares with "_id" also
-	// matches the ObjectID with these digits (docs/decisions.md: Filters).
+	// HexIDs says that a string of 24 hexadecimal digits that $eq, $ne, $in, $nin or a range
+	// compares with "_id" also matches the ObjectID with these digits (docs/decisions.md: Filters).
 	HexIDs bool
 }
 

@@ -36,8 +36,8 @@ type AndNode struct{ Nodes []Node }
 // OrNode holds if one of its nodes holds; without nodes it matches nothing.
 type OrNode struct{ Nodes []Node }
 
-// NotNode holds if its node does not hold. It negates the whole traversal: {a: {$ne: 1}} holds only if no value at a
-// equals 1. A NotNode around an OrNode is $nor.
+// NotNode holds if its node does not hold. It negates the whole traversal: {a: {$ne: 1}} holds only
+// if no value at a equals 1. A NotNode around an OrNode is $nor.
 type NotNode struct{ Node Node }
 
 // Leaf holds if one of the values that raw.Walk yields for Path passes Test.
@@ -46,8 +46,8 @@ type Leaf struct {
 	Test Test
 }
 
-// Elem is $elemMatch: it holds if the array at Path, taken as a whole, has one element that satisfies all conditions.
-// Exactly one of the two forms is set.
+// Elem is $elemMatch: it holds if the array at Path, taken as a whole, has one element that
+// satisfies all conditions. Exactly one of the two forms is set.
 type Elem struct {
 	Path raw.Path // the zero Path inside a value-form $elemMatch, as for a Leaf
 	// Node is the object form, {$elemMatch: {field: …}}. It is applied to elements that are documents (or arrays,
@@ -198,9 +198,10 @@ func cost(n Node) (most int) {
 	return 100
 }
 
-// Necessary lists conditions on whole rows that every row that matches the elem satisfies: each positive leaf on the
-// elements' fields, with the whole path. It omits leaves with a number in their path, for which the two traversals
-// differ, and leaves whose test holds for a missing value, which say nothing about the row.
+// Necessary lists conditions on whole rows that every row that matches the elem satisfies: each
+// positive leaf on the elements' fields, with the whole path. It omits leaves with a number in
+// their path, for which the two traversals differ, and leaves whose test holds for a missing value,
+// which say nothing about the row.
 //
 //	{authors: {$elemMatch: {user: "a", year: {$gt: 1}}}} → authors.user = "a", authors.year > 1
 func Necessary(elem *Elem) (leaves []Node) {

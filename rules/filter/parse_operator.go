@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// operator parses one operator on a path. siblings is the operator document, for operators that depend on each other.
+// operator parses one operator on a path. siblings is the operator document, for operators that
+// depend on each other.
 func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) Node {
 	v = p.operandOf(name, v)
 	switch name {

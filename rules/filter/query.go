@@ -11,12 +11,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Query translates a tree into a filter for a database. Every document that the tree matches satisfies the query. If
-// exact is true, no other does; otherwise the caller must match the found documents with the tree.
+// Query translates a tree into a filter for a database. Every document that the tree matches
+// satisfies the query. If exact is true, no other does; otherwise the caller must match the found
+// documents with the tree.
 //
-// The query has the conditions that all databases and the matcher here decide alike. For conditions on which engines
-// differ (regular expressions beyond plain text, $elemMatch, expressions, rarer types) it has a wider condition, or
-// none. The same applies to conditions on the hidden field, which only the documents in the database have.
+// The query has the conditions that all databases and the matcher here decide alike. For conditions
+// on which engines differ (regular expressions beyond plain text, $elemMatch, expressions, rarer
+// types) it has a wider condition, or none. The same applies to conditions on the hidden field,
+// which only the documents in the database have.
 func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	doc, exact := queryWriter{hidden}.of(n)
 	if doc == nil {
@@ -158,8 +160,9 @@ func plain(v bson.RawValue) bool {
 	return false
 }
 
-// queryOfRegex returns a condition for a plain text, or else for the longest plain text that every match contains. An
-// expression also matches itself as a stored value, so the query includes such values.
+// queryOfRegex returns a condition for a plain text, or else for the longest plain text that every
+// match contains. An expression also matches itself as a stored value, so the query includes such
+// values.
 func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	condition := func(pattern, options string) bson.D {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}

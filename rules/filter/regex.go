@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Regex is a compiled regular expression in PCRE2 syntax. As a test it holds for strings and symbols that it matches,
-// and for regular expression values with the same expression and options.
+// Regex is a compiled regular expression in PCRE2 syntax. As a test it holds for strings and
+// symbols that it matches, and for regular expression values with the same expression and options.
 type Regex struct {
 	*pcre.Regexp
 	Pattern string // as written

@@ -99,7 +99,8 @@ func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 	return found
 }
 
-// Exists holds for every value that is not missing; null and undefined exist. $exists: false is a NotNode around it.
+// Exists holds for every value that is not missing; null and undefined exist. $exists: false is a
+// NotNode around it.
 type Exists struct{}
 
 // Match implements Test.
@@ -136,8 +137,8 @@ func (s *Size) Match(v raw.Value, _ *pcre.Budget) (bool, error) {
 	return int64(raw.Count(v.Raw)) == s.N, nil
 }
 
-// Bits tests bits of integral numbers and binary data. Bit 0 is the lowest of a number or of the first byte. Numbers
-// are extended by their sign, binary data by zeros.
+// Bits tests bits of integral numbers and binary data. Bit 0 is the lowest of a number or of the
+// first byte. Numbers are extended by their sign, binary data by zeros.
 type Bits struct {
 	All       bool     // all positions must pass; otherwise one is enough
 	Set       bool     // bits must be 1; otherwise 0

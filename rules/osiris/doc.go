@@ -5,9 +5,9 @@
 // types.go, labels.go). The result, Settings, holds options for the packages access, label and render; no other
 // package knows the shape of these collections.
 //
-// An institute edits these records by hand, so any of them may be malformed. From skips a part that it cannot use,
-// with a warning that names the collection, the record and the reason. If skipping would grant access, because a key
-// or a restriction is unreadable, access stays closed.
+// An institute edits these records by hand, so any of them may be malformed. From skips a part that
+// it cannot use, with a warning that names the collection, the record and the reason. If skipping
+// would grant access, because a key or a restriction is unreadable, access stays closed.
 //
 // The functions are pure and safe for concurrent use; so are Settings.
 //

@@ -138,8 +138,8 @@ func pair(v bson.RawValue) (name label.Name, ok bool) {
 	return name, okEN && okDE && name != label.Name{}
 }
 
-// journals reads the parts of journals that activities show: {journal, abbr}. There are thousands of them, maintained
-// elsewhere; journals skips malformed ones without a warning.
+// journals reads the parts of journals that activities show: {journal, abbr}. There are thousands
+// of them, maintained elsewhere; journals skips malformed ones without a warning.
 func (r *reader) journals() {
 	for _, doc := range r.docs[Journals] {
 		name, _ := textOf(doc.Lookup("journal"))
@@ -159,8 +159,8 @@ func put[V any](m *map[string]V, key string, value V) {
 	(*m)[key] = value
 }
 
-// persons reads which persons have pages that activities link to: {username, hide}. It skips malformed ones without a
-// warning, as journals does.
+// persons reads which persons have pages that activities link to: {username, hide}. It skips
+// malformed ones without a warning, as journals does.
 func (r *reader) persons() {
 	for _, doc := range r.docs[Persons] {
 		user, _ := doc.Lookup("username").StringValueOK()

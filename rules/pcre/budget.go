@@ -39,17 +39,17 @@ func NewBudget(d time.Duration) *Budget {
 // requests run in pause.
 func (b *Budget) Pausing(pause func() error) *Budget { return &Budget{b.longest, b.left, pause} }
 
-// One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would keep a processor busy
-// for a match that most likely never ends.
+// One attempt at a match may take at most one matchShare-th of a budget. A longer attempt would
+// keep a processor busy for a match that most likely never ends.
 const matchShare = 6
 
 // firstAttempt is the time of the first attempt at a match. Nearly every match takes microseconds.
 // Doubling from there repeats at most as much work as the last attempt takes.
 const firstAttempt = 2 * time.Millisecond
 
-// backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up after a time limit.
-// So backtrack repeats a long match with twice the time limit, and the budget's pause decides between two attempts
-// whether to go on.
+// backtrack matches on the backtracking engine. The engine cannot be interrupted, but it gives up
+// after a time limit. So backtrack repeats a long match with twice the time limit, and the budget's
+// pause decides between two attempts whether to go on.
 //
 // The engine measures wall-clock time, so a suspended process would use up the budget with expressions that take
 // microseconds. An attempt is therefore charged with at most twice its time limit.

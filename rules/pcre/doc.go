@@ -1,5 +1,5 @@
-// Package pcre compiles regular expressions with the syntax and meaning of PCRE2 10.42 as MongoDB uses it: UTF mode,
-// ASCII classes. It only decides whether a text matches, not where.
+// Package pcre compiles regular expressions with the syntax and meaning of PCRE2 10.42 as MongoDB
+// uses it: UTF mode, ASCII classes. It only decides whether a text matches, not where.
 //
 //	expression ──rewriter──▶ Go's syntax ──literalOf──▶ literals ──▶ regexp
 //	                └──────▶ with more, if Go's engine cannot judge ──▶ regexp2

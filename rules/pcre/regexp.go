@@ -23,7 +23,8 @@ type Regexp struct {
 	backing *regexp2.Regexp // the backtracking engine, if Go's engine cannot
 }
 
-// Compile compiles an expression with option letters of "imsux". The error is an *Error, or names an unknown option.
+// Compile compiles an expression with option letters of "imsux". The error is an *Error, or names
+// an unknown option.
 //
 // Its phases: rewrite the expression, find literals in the translation for Go's engine, and compile
 // for the first that suffices: the search for a literal alone, Go's engine, or regexp2.

@@ -62,8 +62,10 @@ func rewrite(source string, f flags) *rewriter {
 }
 
 var (
-	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`) // supported settings of a whole expression
-	special      = regexp.MustCompile(`[^\pL\pN]`)                 // a character that has a meaning, or that x skips
+	// leadingVerbs are the supported settings of a whole expression.
+	leadingVerbs = regexp.MustCompile(`^(?:\(\*(?:UTF8?|UCP)\))*`)
+	// special matches a character that has a meaning, or that the x option skips.
+	special = regexp.MustCompile(`[^\pL\pN]`)
 )
 
 // withoutDots removes ".*" at both ends, which does not affect whether a text matches. It leaves
@@ -138,8 +140,8 @@ func (p *rewriter) only(std, net string) {
 	p.both(std, net)
 }
 
-// alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives. Options set inside
-// end with the group, but apply to the following alternatives.
+// alternatives reads up to a closing parenthesis or the end, and writes bar between alternatives.
+// Options set inside end with the group, but apply to the following alternatives.
 func (p *rewriter) alternatives(bar string) {
 	saved, branches := p.flags, []int{len(p.std)}
 	for p.skip(); p.peek() != 0 && p.peek() != ')'; p.skip() {
@@ -224,8 +226,8 @@ var (
 	never = regexp.MustCompile(`[^\x{0}-\x{10ffff}]`)
 	// last matches what may follow an end of the text that consumes a newline: alternatives and the ends of groups.
 	last = regexp.MustCompile(`^(?s:\)|\|(?:[^()\\]|\\.)*)*$`)
-	// character matches a character that must follow, so that PCRE2 begins a line before it. PCRE2 begins none after
-	// the final newline.
+	// character matches a character that must follow, so that PCRE2 begins a line before it. PCRE2
+	// begins none after the final newline.
 	character = regexp.MustCompile(`^(?:[\pL\pN.]|\\[dDwWsS]|\[[^]\\[]+\])(?:[^*?{(\s]|$)`)
 )
 

@@ -130,8 +130,8 @@ func (c *compiler) part(p *part) {
 	c.code[begin].jump = len(c.code)
 }
 
-// endTag closes an element. It refuses to close one of the first depth open elements. An element without any content,
-// such as an icon, is meant to be empty and becomes a word.
+// endTag closes an element. It refuses to close one of the first depth open elements. An element
+// without any content, such as an icon, is meant to be empty and becomes a word.
 func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	last := len(c.open) - 1
@@ -159,8 +159,8 @@ var lexemes = [...]struct {
 	{joiner.Close, regexp.MustCompile(`^([)\]])`)},
 	{joiner.Start, regexp.MustCompile(`^(<[a-z](?:[^'">]|'[^']*'|"[^"]*")*>?)`)},
 	{joiner.End, regexp.MustCompile(`^(</[^>\x00]*>)`)},
-	// The marks that the joiner tidies (docs/rendering.md: Leftovers). If a word follows them directly, they are part
-	// of it, as in "10.5" and "https://".
+	// The marks that the joiner tidies (docs/rendering.md: Leftovers). If a word follows them
+	// directly, they are part of it, as in "10.5" and "https://".
 	{joiner.Punct, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
 	// The semicolon of a character reference is not punctuation.
 	{joiner.Word,

@@ -234,8 +234,8 @@ func addTimes(fields map[string]*field) {
 	})
 }
 
-// codeField shows the names of stored codes, and codes without a name unchanged. otherwise is the code for activities
-// that lack the field.
+// codeField shows the names of stored codes, and codes without a name unchanged. otherwise is the
+// code for activities that lack the field.
 func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	texts := make(map[string][languages]string, len(names))
 	for code, name := range names {

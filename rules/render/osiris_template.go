@@ -91,8 +91,8 @@ func (r *osirisReader) field(name string) *field {
 	return f
 }
 
-// placeholder reads the text between { and }. The first alternative is a field. A later alternative is a field if it
-// is the name of one, and otherwise text, in quotes or not.
+// placeholder reads the text between { and }. The first alternative is a field. A later alternative
+// is a field if it is the name of one, and otherwise text, in quotes or not.
 func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
 		found := alternativeForm.FindStringSubmatch(s)

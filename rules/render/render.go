@@ -106,8 +106,8 @@ func (p *page) output(out int, print string) string {
 	return markup.Text(print)
 }
 
-// label returns a label of the rules, which is HTML. If the rules have none, it returns the name from the record that
-// other returns, escaped.
+// label returns a label of the rules, which is HTML. If the rules have none, it returns the name
+// from the record that other returns, escaped.
 func (p *page) label(label [languages]string, other func() string) string {
 	if label[p.lang] != "" {
 		return markup.Clean(label[p.lang])

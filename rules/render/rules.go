@@ -59,8 +59,8 @@ func (t *typeRules) order() []string {
 	})
 }
 
-// Fingerprint identifies the rules and the code that runs them: a record rendered under the same fingerprint need not
-// be rendered again.
+// Fingerprint identifies the rules and the code that runs them: a record rendered under the same
+// fingerprint need not be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
 // fingerprint covers the version of this code, the rules below, if any, and the source of the rules.
@@ -137,9 +137,9 @@ func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }
 
-// Labels returns the labels that the rules give to types and subtypes, in their order, as the sets label.ActivityType
-// and label.ActivitySubtype. With them the API shows a type in another language than the one in which it was
-// rendered.
+// Labels returns the labels that the rules give to types and subtypes, in their order, as the sets
+// label.ActivityType and label.ActivitySubtype. With them the API shows a type in another language
+// than the one in which it was rendered.
 func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
 	for _, typ := range r.types.order() {

@@ -14,8 +14,8 @@ import (
 // writes into the database, so its HTML is never trusted.
 type storedDocument []byte
 
-// text returns the string under key or, if it is missing or empty, the result of render. It removes markup from plain
-// text; all other strings are HTML, reduced to the allow-list.
+// text returns the string under key or, if it is missing or empty, the result of render. It removes
+// markup from plain text; all other strings are HTML, reduced to the allow-list.
 func (s storedDocument) text(key string, render func() string) string {
 	v := raw.Get(s, key)
 	str := raw.Text(v) // shares memory with the document

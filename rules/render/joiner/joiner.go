@@ -1,7 +1,8 @@
-// Package joiner writes a citation from the pieces of a template and the values between them, and tidies the joints.
-// Spaces, punctuation, brackets and tags of the template wait in a queue until something visible follows, because
-// only then can the joiner decide which of them to write (docs/rendering.md: Leftovers). It never changes values,
-// words and the inside of tags: a title that ends in "?" or "..." keeps its end.
+// Package joiner writes a citation from the pieces of a template and the values between them, and
+// tidies the joints. Spaces, punctuation, brackets and tags of the template wait in a queue until
+// something visible follows, because only then can the joiner decide which of them to write
+// (docs/rendering.md: Leftovers). It never changes values, words and the inside of tags: a title
+// that ends in "?" or "..." keeps its end.
 package joiner
 
 import (
@@ -28,10 +29,10 @@ const (
 	Kinds             // the number of kinds
 )
 
-// A Joiner writes one citation after the other. Of several punctuation marks in a row it keeps only the strongest. It
-// writes no mark at the start of a line, and none that repeats the end of a value. It merges spaces, and writes none
-// before punctuation or at the inner edge of a bracket. It drops empty brackets and elements, and a mark at the end,
-// except for a full stop.
+// A Joiner writes one citation after the other. Of several punctuation marks in a row it keeps only
+// the strongest. It writes no mark at the start of a line, and none that repeats the end of a
+// value. It merges spaces, and writes none before punctuation or at the inner edge of a bracket. It
+// drops empty brackets and elements, and a mark at the end, except for a full stop.
 type Joiner struct {
 	out   []byte
 	queue []joint
@@ -214,8 +215,8 @@ func repeats(last rune, punct string) bool {
 	return rune(punct[0]) == last
 }
 
-// lastVisible returns the last visible character of HTML. A character reference, or HTML that is only tags, counts as
-// a character that is not punctuation.
+// lastVisible returns the last visible character of HTML. A character reference, or HTML that is
+// only tags, counts as a character that is not punctuation.
 func lastVisible(html []byte) rune {
 	i := len(html)
 	for i > 0 && html[i-1] == '>' {

@@ -26,8 +26,8 @@ func marksOf(persons []Person) map[string]string {
 	return marks
 }
 
-// AppendLegend appends the legend of the marks after authors' names, in English as OSIRIS does. presented is set for
-// posters and lectures.
+// AppendLegend appends the legend of the marks after authors' names, in English as OSIRIS does.
+// presented is set for posters and lectures.
 func AppendLegend(dst []byte, authors []Person, presented bool) []byte {
 	start, marks := len(dst), marksOf(authors)
 	for _, m := range markedPositions {

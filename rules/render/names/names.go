@@ -1,5 +1,5 @@
-// Package names writes lists of persons: the order and form of their names, how many of them to show, and which names
-// link to pages.
+// Package names writes lists of persons: the order and form of their names, how many of them to
+// show, and which names link to pages.
 //
 // A Style is made of the name of a format in rules or of the words in a field's name of OSIRIS
 // (style.go). Append then writes a list of persons in it, as HTML that needs no further cleaning;

@@ -76,9 +76,9 @@ func (n Style) InList() Style {
 	return n
 }
 
-// Parse reads a style from the name of a field of OSIRIS, such as "authors-last-f.-semicolon", "editors-f.
-// last-amp-eds", "authors-etal6"; spec is the name after "authors-". Hyphens or spaces separate the words of a style.
-// Parse returns false if one of them is unknown.
+// Parse reads a style from the name of a field of OSIRIS, such as "authors-last-f.-semicolon",
+// "editors-f. last-amp-eds", "authors-etal6"; spec is the name after "authors-". Hyphens or spaces
+// separate the words of a style. Parse returns false if one of them is unknown.
 func Parse(spec string) (Style, bool) {
 	s := Osiris()
 	for i, word := range strings.FieldsFunc(spec, func(r rune) bool { return r == '-' || r == ' ' }) {
