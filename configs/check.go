@@ -276,3 +276,8 @@ func checkURI(text string) error {
 	}
 	return checkDatabase(database)
 }
+
+// Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field", "filter",
+// "route", "target" and "warm". A "path" is one that a server has a route for; see Config.wrongEndpoints. An "unkept"
+// path is one that it answers itself, unless routes moves it; see Config.wrongRules.
+type Checks map[string]func(text string) error

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"reflect"
 	"time"
 )
 
@@ -203,14 +202,6 @@ type Lists struct {
 	Named             map[string]*NamedList
 	// Links are templates by kind of target, with `{id}`: a web address, or a path from the site's root.
 	Links map[string]string
-}
-
-// NewList returns a list with the defaults of its settings.
-func NewList() NamedList {
-	var l NamedList
-	r := &reader{c: &Config{}}
-	r.defaults(reflect.ValueOf(&l).Elem(), settingAt("lists.named"), "")
-	return l
 }
 
 // NamedList is a configured list.

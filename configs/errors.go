@@ -6,48 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
-
-// source is a kind of place, the weakest first.
-type source int
-
-const (
-	atDefault source = iota // the default, or a preset's value
-	atFile
-	atVariable
-	atFlag
-)
-
-// Place says where a value was given.
-type Place struct {
-	source source
-	name   string // name of a file, a variable, a flag, or a bundle of built-in values
-	line   int    // line in the file, from 1; 0 means the whole file
-	blank  bool   // nothing is after the key
-	gone   bool   // a later version of the file does not have it; see Config.Protecting
-}
-
-// String formats the place: "vitrine.yml:12", "VITRINE_STORE", "--store", "preset osiris".
-func (p Place) String() string {
-	if p.gone {
-		p.gone = false
-		return "kept from " + p.String() + ", which is gone"
-	}
-	if p.line > 0 {
-		return p.name + ":" + strconv.Itoa(p.line)
-	}
-	return p.name
-}
-
-// of returns the place of a node in the same source.
-func (p Place) of(node *yaml.Node) Place {
-	p.line = node.Line
-	return p
-}
 
 // Error is one mistake in the configuration. Its text never contains a secret.
 type Error struct {
@@ -123,4 +83,8 @@ func join(mistakes []*Error) error {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
+}
+
+func (c *Config) mistake(path, reason string) *Error {
+	return newError(c.origins[path], path, reason)
 }

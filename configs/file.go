@@ -148,9 +148,6 @@ func pathsFrom(settings []Setting, prefix, section string) []string {
 	return append(near, far...)
 }
 
-// parentOf returns a dotted name without its last part.
-func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
-
 // resolve follows an alias (*name) to its target.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
@@ -170,4 +167,13 @@ func kindName(node *yaml.Node) string {
 	default:
 		return "a single value"
 	}
+}
+
+// lastLine returns the last line on which a node, or one below it, begins. Aliases count as where they stand.
+func lastLine(n *yaml.Node) int {
+	line := n.Line
+	for _, below := range n.Content {
+		line = max(line, lastLine(below))
+	}
+	return line
 }

@@ -6,7 +6,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -202,6 +201,3 @@ func literal(pattern string) string {
 	begin, _, _ := strings.Cut(pattern, "*")
 	return begin
 }
-
-// entryPath returns the dotted path of an entry of a list.
-func entryPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -29,11 +29,6 @@ type Sources struct {
 	Checks   Checks         // of other packages; if nil, their settings are not checked
 }
 
-// Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field", "filter",
-// "route", "target" and "warm". A "path" is one that a server has a route for; see Config.wrongEndpoints. An "unkept"
-// path is one that it answers itself, unless routes moves it; see Config.wrongRules.
-type Checks map[string]func(text string) error
-
 // Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
 func Load(s Sources) (Config, error) {
 	c := Default()
@@ -78,10 +73,6 @@ func (s Sources) File() string {
 		}
 	}
 	return ""
-}
-
-func (c *Config) mistake(path, reason string) *Error {
-	return newError(c.origins[path], path, reason)
 }
 
 // contradictions returns mistakes in combinations of valid values.
@@ -202,28 +193,6 @@ func isLoopback(listen string) bool {
 	return err == nil && (host == "localhost" || ip.Unmap().IsLoopback())
 }
 
-// given reports whether a file, variable or flag sets a value, or an entry of a map ("access.roles.admin"), as
-// opposed to the defaults or a preset. It is true for every entry of a map that is set to be empty.
-func (c *Config) given(path string) bool {
-	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
-}
-
-// Given reports whether a file, variable or flag sets a value.
-func (c *Config) Given(path string) bool { return c.given(path) }
-
-// FromFile reports whether a file sets any value.
-func (c *Config) FromFile() bool {
-	for _, place := range c.origins {
-		if place.source == atFile {
-			return true
-		}
-	}
-	return false
-}
-
-// Cut reports whether the last line of the file does not end, as if it was not written to its end.
-func (c *Config) Cut() bool { return c.cut }
-
 // Stored are the settings in an institute's database. A zero value means that the database has none.
 type Stored struct {
 	StartYear            int
@@ -341,4 +310,12 @@ func (c *Config) use(values bundle, name string) {
 	if len(r.mistakes) > 0 {
 		panic(fmt.Sprint("configs: built-in value: ", r.mistakes[0]))
 	}
+}
+
+// NewList returns a list with the defaults of its settings.
+func NewList() NamedList {
+	var l NamedList
+	r := &reader{c: &Config{}}
+	r.defaults(reflect.ValueOf(&l).Elem(), settingAt("lists.named"), "")
+	return l
 }

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // The words of Setting.Protects: what a setting keeps callers from, and what would take it away.
@@ -186,13 +184,4 @@ func (c *Config) complete(path string) bool { return c.origins[path].isExplicit(
 // contains reports whether all has every one of some.
 func contains(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
-}
-
-// lastLine returns the last line on which a node, or one below it, begins. Aliases count as where they stand.
-func lastLine(n *yaml.Node) int {
-	line := n.Line
-	for _, below := range n.Content {
-		line = max(line, lastLine(below))
-	}
-	return line
 }

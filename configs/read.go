@@ -152,12 +152,6 @@ func (r *reader) setList(dst reflect.Value, s *Setting, path string, node *yaml.
 	return true
 }
 
-// isAt reports whether a dotted path is that of a setting, or of an entry in it.
-func isAt(path, setting string) bool {
-	rest, ok := strings.CutPrefix(path, setting)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
 // setSection reads a section in a map or list of sections over its defaults.
 func (r *reader) setSection(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
 	r.defaults(dst, s, path)
@@ -175,17 +169,6 @@ func (r *reader) defaults(dst reflect.Value, s *Setting, path string) {
 				Place{})
 		}
 	}
-}
-
-// record records the origin of a value, unless it is a default.
-func (c *Config) record(path string, place Place) {
-	if place == (Place{}) {
-		return
-	}
-	if c.origins == nil {
-		c.origins = make(map[string]Place)
-	}
-	c.origins[path] = place
 }
 
 // setScalar reads and checks one scalar. An empty scalar is the zero value.

@@ -229,3 +229,10 @@ func (r *reader) flags(fs *pflag.FlagSet) {
 		r.setText(s, text, Place{source: atFlag, name: "--" + f.Name})
 	})
 }
+
+// textNode returns a YAML string. It is quoted if it could be parsed as something else.
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	return n
+}

@@ -99,19 +99,6 @@ func (c Config) idleViews() (all []string) {
 	return all
 }
 
-// placeOf returns where a setting, or an entry of a map, was given.
-func (c *Config) placeOf(path string) Place {
-	if place, ok := c.origins[path]; ok {
-		return place
-	}
-	for _, entry := range slices.Sorted(maps.Keys(c.origins)) {
-		if isAt(entry, path) {
-			return c.origins[entry]
-		}
-	}
-	return Place{}
-}
-
 // off reports whether a setting has no value, or an empty one.
 func (s *Setting) off(c *Config) bool {
 	v := s.field(c)

@@ -118,10 +118,3 @@ func concealed(text string) *yaml.Node {
 	}
 	return n
 }
-
-// textNode returns a YAML string. It is quoted if it could be parsed as something else.
-func textNode(s string) *yaml.Node {
-	n := &yaml.Node{}
-	n.SetString(s)
-	return n
-}
