@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"vitrine/proxy/keptadmin"
 	"vitrine/rules/access"
+	"vitrine/rules/osiris"
 	"vitrine/rules/suggest"
 	"vitrine/rules/yamlfile"
 )
@@ -99,4 +101,29 @@ func holds(verdict *bool) string {
 func printTable(w io.Writer, name string, data any) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	return errors.Join(output.ExecuteTemplate(tw, name, data), tw.Flush())
+}
+
+// keyState describes a key without revealing it.
+func keyState(k osiris.APIKey) string {
+	switch {
+	case k.Sealed:
+		return "unusable: calls are refused"
+	case k.Text != "":
+		return "set, not shown"
+	}
+	return ""
+}
+
+// ago prints how long ago a time was; a time in the future counts as now.
+func ago(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return max(time.Since(*t), 0).Round(time.Second).String()
+}
+
+func printJSON(w io.Writer, value any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
 }

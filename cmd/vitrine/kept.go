@@ -4,14 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/kept"
 	"vitrine/cache/origin"
@@ -69,35 +64,4 @@ func keepRules(all []*configs.Keep) []kept.Rule {
 		}
 	}
 	return rules
-}
-
-// keptView is the name of what is kept of the other server's answers among the views of vitrine materialize.
-const keptView = "upstream"
-
-// refreshKept refreshes the kept answers of all rules once, and returns the runs by rule. It is an error if all
-// requests for a rule fail: then the other server, or its key, is at fault, not a page.
-func refreshKept(
-	ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger,
-) (map[string]kept.Run, error) {
-	cfg.Materialize.Enabled, cfg.Views.Snapshot = true, ""
-	p, err := assemble(ctx, cfg, store, log)
-	if err != nil {
-		return nil, err
-	}
-	defer p.server.Close()
-	defer p.keeper.Close()
-	ctx, stop := context.WithCancel(ctx)
-	var parts errgroup.Group
-	parts.Go(func() error { return p.store.Run(ctx) })
-	parts.Go(func() error { return p.views.Run(ctx) })
-	p.views.WaitLoaded(ctx) // their generations say what is stale
-	runs, err := p.runner.RefreshKept(ctx)
-	stop()
-	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		if run := runs[name]; err == nil && run.Failed > 0 && run.Fetched == 0 {
-			err = fmt.Errorf("rule %s: the other server sent no answer to keep to any of %d requests", name,
-				run.Failed)
-		}
-	}
-	return runs, errors.Join(err, parts.Wait())
 }

@@ -48,14 +48,3 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	slices.SortStableFunc(stored.Warnings, func(a, b render.Fault) int { return cmp.Compare(a.From, b.From) })
 	return stored, nil
 }
-
-// keyState describes a key without revealing it.
-func keyState(k osiris.APIKey) string {
-	switch {
-	case k.Sealed:
-		return "unusable: calls are refused"
-	case k.Text != "":
-		return "set, not shown"
-	}
-	return ""
-}

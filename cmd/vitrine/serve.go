@@ -6,21 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/cache/citation"
-	"vitrine/cache/kept"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
@@ -30,7 +25,6 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
-	"vitrine/proxy/api"
 	"vitrine/proxy/cockpit"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/metrics"
@@ -116,64 +110,6 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	}
 	begin(p, public.Addr().String(), adminAddr)
 	return p.run(ctx, public, admin)
-}
-
-// guardedStore is what the program itself uses of its store. It has no method that reads rows: requests read these
-// only through the views and program.records, which wait in the admission queue.
-type guardedStore interface {
-	Name() string
-	State() circuit.State
-	Run(ctx context.Context) error
-	origin.Leases
-	origin.Importer
-}
-
-// program has the parts that serve runs, and connects them.
-type program struct {
-	store      guardedStore
-	records    api.Records                            // the source collections
-	examine    func(ctx context.Context) (any, error) // examines an embedded store; nil for another
-	institute  *institute
-	changing   chan struct{}    // of capacity one: full while a goroutine, which alone changes settings, adopts them
-	mu         sync.Mutex       // guards settings; never held while files or the store are read
-	settings   settings         // the settings in use by the server
-	sources    configs.Sources  // of the configuration, which a reload reads again
-	hangups    <-chan os.Signal // requests to read it again; nil if they are disabled
-	log        *slog.Logger
-	views      *view.Set
-	runner     *materialize.Runner // nil with --no-materialize
-	unrecorded unrecordedRuns
-	metrics    *metrics.Metrics
-	journal    *cockpit.Journal // of log
-	citations  *citation.Client // nil if none is configured
-	keeper     *kept.Keeper     // of the other server's answers; nil if there is no such server
-	server     *proxy.Server
-	ran        sync.Map // keys are the views whose job has ended at least once
-	onSettled  func()   // called when the server has logged its start; may be called several times
-}
-
-// settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
-// printed text stays visible.
-func (p *program) settle() {
-	// Count views, not runs: while the first job of one view takes long, those of others run many times.
-	waits := func(st view.Status) bool {
-		_, ran := p.ran.Load(st.View)
-		return p.runner != nil && !ran
-	}
-	if p.views.Ready() && !slices.ContainsFunc(p.views.Status(), waits) {
-		paceCollector(servingGrowth)
-		p.onSettled()
-	}
-}
-
-// storeChanged makes the views poll at once when the store is available again.
-func (p *program) storeChanged(back bool) {
-	if !back {
-		return // there are no views yet at the start
-	}
-	for _, st := range p.views.Status() {
-		p.views.Notify(st.View)
-	}
 }
 
 // checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise
@@ -352,35 +288,4 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 		}
 	})
 	return func() { stop(); close(done) }
-}
-
-// The growth of the process's own memory, in percent, after which Go's collector runs. A start leaves much garbage,
-// and little of its memory is needed later.
-const startGrowth, servingGrowth = 35, 100
-
-// limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
-// one. GOMEMLIMIT takes precedence if it is set.
-func limitMemory() {
-	_, _ = memlimit.Set() // fails if there is no limit
-	paceCollector(startGrowth)
-}
-
-// paceCollector makes Go's collector run when memory has grown by some percent. GOGC takes precedence if it is set.
-func paceCollector(growth int) {
-	if os.Getenv("GOGC") == "" {
-		mapped.Pace(growth)
-	}
-}
-
-// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown,
-// 128 MiB.
-func memoryShare() int64 {
-	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
-	if limit == math.MaxInt64 {
-		limit, _ = memlimit.FromSystem()
-	}
-	if limit == 0 { // unknown on this system
-		return 128 << 20
-	}
-	return int64(limit / 8)
 }

@@ -149,11 +149,3 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []health.ViewStatu
 	}
 	return views, store.Name(), nil
 }
-
-// ago prints how long ago a time was; a time in the future counts as now.
-func ago(t *time.Time) string {
-	if t == nil {
-		return "never"
-	}
-	return max(time.Since(*t), 0).Round(time.Second).String()
-}

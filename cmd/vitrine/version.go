@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -49,10 +47,4 @@ func buildCommit(info *debug.BuildInfo) string {
 		}
 	}
 	return cmp.Or(revision[:min(12, len(revision))], "unknown") + dirty
-}
-
-func printJSON(w io.Writer, value any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(value)
 }

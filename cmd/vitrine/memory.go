@@ -1,0 +1,42 @@
+package main
+
+import (
+	"math"
+	"os"
+	"runtime/debug"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"vitrine/cache/view/mapped"
+)
+
+// The growth of the process's own memory, in percent, after which Go's collector runs. A start leaves much garbage,
+// and little of its memory is needed later.
+const startGrowth, servingGrowth = 35, 100
+
+// limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
+// one. GOMEMLIMIT takes precedence if it is set.
+func limitMemory() {
+	_, _ = memlimit.Set() // fails if there is no limit
+	paceCollector(startGrowth)
+}
+
+// paceCollector makes Go's collector run when memory has grown by some percent. GOGC takes precedence if it is set.
+func paceCollector(growth int) {
+	if os.Getenv("GOGC") == "" {
+		mapped.Pace(growth)
+	}
+}
+
+// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown,
+// 128 MiB.
+func memoryShare() int64 {
+	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
+	if limit == math.MaxInt64 {
+		limit, _ = memlimit.FromSystem()
+	}
+	if limit == 0 { // unknown on this system
+		return 128 << 20
+	}
+	return int64(limit / 8)
+}
