@@ -15,6 +15,9 @@ import (
 	"vitrine/configs"
 )
 
+// checkCommand examines an embedded store. It opens the file itself and reads all of it, or, if a server has the
+// file open, asks that server, which examines the records and rows that it can read while it works. MongoDB has
+// commands of its own for that, so for other stores the command is an error.
 func checkCommand() *cobra.Command {
 	return withConfig("check", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		store := cfg.Store.Reveal()
@@ -25,6 +28,7 @@ func checkCommand() *cobra.Command {
 		var answer struct{ Data []bolt.Part }
 		var err error
 		answer.Data, err = bolt.Check(cmd.Context(), path)
+		// On any other error than that of a locked store, orServed returns it unchanged.
 		err = orServed(cmd.Context(), cfg, err, "/admin/check", nil, &answer)
 		if errors.Is(err, origin.ErrDamaged) {
 			// ignore the error: standard output may be closed
@@ -37,7 +41,9 @@ func checkCommand() *cobra.Command {
 	}, "store", "admin.listen")
 }
 
-// checker returns the function that checks an open store, or nil if it is not an embedded one.
+// checker returns the function that checks an open store, or nil if it is not an embedded one. The server offers it
+// as GET /admin/check. The type is asked of the store that was opened, because the circuit around it hides the
+// methods of one kind of store.
 func checker(store origin.Store) func(context.Context) (any, error) {
 	embedded, ok := store.(*bolt.Store)
 	if !ok {
@@ -63,6 +69,7 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	if err := errors.Join(printTable(w, "check", parts), output.ExecuteTemplate(w, "damage", parts)); err != nil {
 		return err
 	}
+	// Damage of several parts often has one cure, such as to build the views again: each cure is printed once.
 	damaged := len(advice)
 	slices.Sort(advice) // print the same advice for several parts only once
 	for _, text := range slices.Compact(advice) {

@@ -25,13 +25,14 @@ import (
 //go:embed help.yaml
 var helpSource []byte
 
-// helpTexts are the texts of the commands, by the names of their parents and their own.
+// helpTexts are the texts of the commands, by the names of their parents and their own ("lists diff"). They are in
+// YAML, because they are longer than the code of most commands. A mistake in the file panics at the first command.
 var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, Example string }) {
 	yamlfile.BuiltIn("help.yaml", helpSource, &all)
 	return all
 })
 
-// newCommand returns the command with a name, without arguments.
+// newCommand returns the command with a name, without arguments. The name is a key of help.yaml.
 func newCommand(name string) *cobra.Command {
 	h := helpTexts()[name]
 	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
@@ -41,6 +42,7 @@ func newCommand(name string) *cobra.Command {
 func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
 	group := newCommand(name)
 	group.AddCommand(commands...)
+	// Without these two, cobra would print the help for a mistyped name, and return no error.
 	group.Args, group.RunE = cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
@@ -55,7 +57,8 @@ func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
 	return group
 }
 
-// suggestFlag adds the nearest flag of a command to the error for an unknown one.
+// suggestFlag adds the nearest flag of a command to the error for an unknown one. pflag's error type has the name
+// without dashes. Flags that differ in four characters or more are no suggestion: they mean something else.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
@@ -72,7 +75,9 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 //go:embed output.tmpl
 var outputSource string
 
-// output has the templates of what commands print.
+// output has the templates of what commands print. Templates keep what people read apart from what commands do.
+// With --json a command uses none of them. The functions here are the only ones that they have: what needs a
+// decision gets its data decided.
 var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"ago":   ago,
 	"began": func(job *keptadmin.LastRun) string { return ago(&job.Began) },
@@ -97,7 +102,9 @@ func holds(verdict *bool) string {
 	return "fails"
 }
 
-// printTable prints data by the template with a name, with aligned columns.
+// printTable prints data by the template with a name, with aligned columns. The columns are as wide as the widest
+// cell and two blanks apart. Flush is called in any case, so that the error of the template does not hide the rows
+// before it.
 func printTable(w io.Writer, name string, data any) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	return errors.Join(output.ExecuteTemplate(tw, name, data), tw.Flush())
@@ -114,7 +121,8 @@ func keyState(k osiris.APIKey) string {
 	return ""
 }
 
-// ago prints how long ago a time was; a time in the future counts as now.
+// ago prints how long ago a time was; a time in the future counts as now. The clocks of the store's writer and of
+// this machine differ, so a time may lie in the future. nil means that what is asked for has not happened.
 func ago(t *time.Time) string {
 	if t == nil {
 		return "never"
@@ -122,6 +130,8 @@ func ago(t *time.Time) string {
 	return max(time.Since(*t), 0).Round(time.Second).String()
 }
 
+// printJSON prints a value as indented JSON, the form of --json. Durations are in nanoseconds, as package json
+// writes them.
 func printJSON(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -19,7 +19,8 @@ import (
 )
 
 // configCommand prints the effective configuration and the origin of each value; on standard error, what a server
-// would warn of.
+// would warn of. It prints the configuration before it returns the mistakes: then the operator sees the value that
+// is wrong and where it is from.
 func configCommand() *cobra.Command {
 	return withConfig("config", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		for _, warning := range cfg.Warnings() {
@@ -41,6 +42,8 @@ func checkServing(cfg configs.Config) error {
 	if err != nil { // what cannot be read cannot be parsed
 		return err
 	}
+	// The program below is never run. It exists because the options of a server are made from the parts of a
+	// program; its store stays nil, because no check reads records.
 	log := slog.New(slog.DiscardHandler)
 	i, err := newInstitute(cfg, nil, log)
 	if err != nil {
@@ -48,6 +51,8 @@ func checkServing(cfg configs.Config) error {
 	}
 	p := &program{institute: i, log: log}
 	if len(cfg.Upstream.Keep) > 0 {
+		// The server checks the rules of upstream.keep together with a keeper. This keeper has no store and never
+		// fetches.
 		none := func() map[string]int64 { return nil }
 		fetch := func(context.Context, kept.Request) (kept.Answer, error) { return kept.Answer{}, nil }
 		if p.keeper, err = kept.New(kept.Options{Fetch: fetch, Views: none}); err != nil {
@@ -62,8 +67,10 @@ func checkServing(cfg configs.Config) error {
 	return cfg.Located(err)
 }
 
-// withConfig returns a command that runs with a configuration. It has the flags of the settings with the given dotted
-// paths, or of all settings if there are no paths.
+// withConfig returns a command that runs with a configuration. It has the flags of the settings with the given
+// dotted paths, or of all settings if there are no paths. A command lists only settings that it uses, because its
+// --help shows them. Without its flag a setting still comes from the environment or the file: all commands read the
+// same configuration, and all report every mistake in it.
 func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error,
 	settings ...string) *cobra.Command {
 	cmd := newCommand(name)
@@ -78,7 +85,9 @@ func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg con
 	return cmd
 }
 
-// checks are the parsers of the packages that use a setting.
+// checks are the parsers of the packages that use a setting. Package configs cannot import these packages, because
+// they import it. The parsers here are the ones that the packages use at a start, so a value that the check accepts
+// is never refused later. They run for every configuration that is loaded, by each command.
 var checks = configs.Checks{
 	"cron": func(text string) error {
 		_, err := materialize.ParseSchedule(text, nil)
@@ -88,6 +97,8 @@ var checks = configs.Checks{
 		_, err := parseListFilter(text)
 		return err
 	},
+	// A key's endpoints are compared with the routes of a server, and the paths of rules with those that it answers
+	// itself.
 	"path": proxy.CheckPath,
 	"field": func(text string) error {
 		_, err := access.NewFields([]string{text})
@@ -102,11 +113,14 @@ var checks = configs.Checks{
 	},
 }
 
+// sourcesOf returns where a command's configuration is from. serve keeps the result, so that a reload reads the
+// same sources again: the file may have changed, flags and environment have not.
 func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {
 	return configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks}
 }
 
-// loadConfig reads the configuration of a command to which configs.AddFlags added flags.
+// loadConfig reads the configuration of a command to which configs.AddFlags added flags. The error lists all
+// mistakes, one on each line, below a heading.
 func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	cfg, err := configs.Load(sourcesOf(cmd, demo))
 	if err != nil {
@@ -115,7 +129,9 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
-// warnOfVisible warns of a password in --store, which the list of processes shows.
+// warnOfVisible warns of a password in --store, which the list of processes shows. URI.String masks a password, so
+// the two texts differ only if there is one. Refusing the flag was no alternative: stores without a password are
+// given by it.
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {

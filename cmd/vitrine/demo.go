@@ -12,6 +12,9 @@ import (
 
 // openDemo opens the demo's own file, whose content the demo replaces. It refuses a link, which may lead to a store
 // with records.
+//
+// The path is that of the configuration "demo" (package configs), unless the operator sets another one. A store
+// that --demo opens is overwritten by loadDemo at each start.
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -22,7 +25,8 @@ func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	return openStore(ctx, cfg)
 }
 
-// loadDemo replaces the content of a store by the demo institute, so that every demo starts the same.
+// loadDemo replaces the content of a store by the demo institute, so that every demo starts the same. Drop removes
+// what the institute does not have, such as records that an earlier version of the demo had.
 func loadDemo(ctx context.Context, store origin.Store) error {
 	d, err := dump.OpenFS(configs.Demo(), ".", dump.Options{})
 	if err != nil {
@@ -36,6 +40,7 @@ func loadDemo(ctx context.Context, store origin.Store) error {
 }
 
 // tour lists requests to try, by path and query. Each answer begins with ordinary records; TestTour checks that.
+// They are escaped, because an operator pastes them into a shell or a browser.
 var tour = []string{
 	"/api/activities?limit=3",
 	"/api/activities?columns[]=title&columns[]=year&filter[type]=publication&limit=3",

@@ -12,7 +12,8 @@ import (
 var listed = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPersons, rules.ViewEvents}
 
 // fieldUses returns the fields of records that given settings name. A default may name a field that an institute
-// lacks.
+// lacks, so settings with their default are left out. Package fields reports those that no record has: a misspelled
+// field is no error anywhere else, it only selects nothing.
 func fieldUses(cfg settings) (all []fields.Use) {
 	add := func(setting string, views []string, paths ...string) {
 		for _, path := range paths {
@@ -34,6 +35,7 @@ func fieldUses(cfg settings) (all []fields.Use) {
 			}
 		}
 	}
+	// A type is a value and not a field: the use says so by Value.
 	for _, name := range slices.Sorted(maps.Keys(cfg.Access.Types)) {
 		if setting := "access.types." + name; cfg.Given(setting) { // the database has types without records, too
 			all = append(all, fields.Use{Setting: setting, Path: "type", Value: name, Views: activities})

@@ -28,6 +28,9 @@ import (
 	"vitrine/rules/access"
 )
 
+// rights returns the policy of access by settings: what callers without a session may see, what each role adds,
+// which roles every user with a session has, and which types of records only some roles see. Names of rights were
+// checked when the configuration was read; the database's were read by package osiris.
 func (s settings) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {
@@ -41,7 +44,10 @@ func (s settings) rights() *access.Policy {
 	})
 }
 
-// proxyOptions returns the options of the server that depend on settings.
+// proxyOptions returns the options of the server that depend on settings. New, Adopt and Check of package proxy all
+// get them, so a setting that a reload changes has one way into the server. What does not depend on settings, such
+// as views and the handlers of the operator, assemble adds once. Its errors are those of files with keys and
+// tokens, which may have changed since the configuration was checked.
 func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
@@ -92,10 +98,15 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 
 // upstreamKeys returns the keys of the other server. With the preset for OSIRIS, that server's own database has them,
 // unless they are unusable.
+//
+// auth.Upstream has what the server sends to the other one, not what callers send: a caller's key is good for this
+// server only. One key in the configuration opens both parts of the other server.
 func (p *program) upstreamKeys(cfg settings) auth.Upstream {
 	if key := cfg.Upstream.Key.Reveal(); key != "" {
 		return auth.Upstream{Key: key, PortfolioKey: key}
 	}
+	// The sealed key is a random one that storedOf puts in place of an unreadable key. It opens nothing here, and
+	// would open nothing there.
 	stored := func(key configs.Secret) string {
 		if key.Reveal() == p.institute.sealed {
 			return ""
@@ -105,7 +116,9 @@ func (p *program) upstreamKeys(cfg settings) auth.Upstream {
 	return auth.Upstream{Key: stored(cfg.stored.APIKey), PortfolioKey: stored(cfg.stored.PortfolioKey)}
 }
 
-// listHosts returns the hosts that absolute URLs in lists may have: without a setting, those of the listener.
+// listHosts returns the hosts that absolute URLs in lists may have: without a setting, those of the listener. A
+// feed has absolute URLs with the host of the request, so a host that a client makes up must not get into answers
+// that other clients see from a cache. The ports are left open, because a proxy in front may listen on another one.
 func listHosts(cfg configs.Config) []string {
 	if len(cfg.Lists.Hosts) > 0 {
 		return cfg.Lists.Hosts
@@ -118,7 +131,9 @@ func listHosts(cfg configs.Config) []string {
 	return all
 }
 
-// keysOf copies the settings of named keys.
+// keysOf copies the settings of named keys. An empty list of endpoints, rights, origins or networks means what
+// package auth documents; a zero Expires is a key without an end. The rights are sorted, so that equal settings
+// give equal options.
 func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		k := all[name]
@@ -131,6 +146,8 @@ func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) 
 		}
 		if day, err := time.ParseInLocation(time.DateOnly, k.Expires, zone); err == nil {
 			// no error if it is set: as above
+			// The key still counts on the day that the setting names, in the zone of the institute. AddDate adds a
+			// day and not 24 hours, so that a change to summer time moves nothing.
 			one.Expires = day.AddDate(0, 0, 1)
 		}
 		keys = append(keys, one)
@@ -138,7 +155,8 @@ func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) 
 	return keys
 }
 
-// sessionOptions copies the settings of sessions and reads the file of the public key.
+// sessionOptions copies the settings of sessions and reads the file of the public key. Package auth parses the key,
+// so a file with another content is its error.
 func sessionOptions(cfg configs.Session) (o auth.SessionOptions, err error) {
 	o = auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
 		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers,
@@ -183,7 +201,7 @@ func purgeOptions(targets map[string]configs.URI, files map[string]string) (purg
 	return o, nil
 }
 
-// networks reads addresses and networks, which package configs has checked.
+// networks reads addresses and networks, which package configs has checked. A nil result trusts no proxy.
 func networks(texts []string) (all []netip.Prefix) {
 	for _, text := range texts {
 		if network, err := configs.ParseNetwork(text); err == nil {
@@ -198,6 +216,9 @@ const refreshPatience = 5 * time.Minute
 
 // refresh handles POST /admin/refresh if this process runs the jobs. Otherwise it refuses, because a later leader
 // would not do the refresh; but if forced, it shows the views that it holds back.
+//
+// With wait the answer comes when this instance shows the new rows, not when a job has published them: a client
+// that refreshes and then reads gets what it asked for.
 func (p *program) refresh(ctx context.Context, q admin.Refresh) (admin.RefreshResult, error) {
 	res := admin.RefreshResult{}
 	for _, st := range p.views.Status() {
@@ -218,9 +239,12 @@ func (p *program) refresh(ctx context.Context, q admin.Refresh) (admin.RefreshRe
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return res, nil // the refresh goes on in the background
+	// The lease was lost between two jobs. What ran counts, and the new leader does not continue.
 	case errors.Is(err, materialize.ErrStandby) && len(res.Runs) > 0:
 		return res, &admin.NotLeadingError{Ran: len(res.Runs), Of: len(res.Views)}
 	case errors.Is(err, materialize.ErrStandby):
+		// Views hold back a generation that lost too many rows. Force concerns this instance alone, so the message
+		// says that the others still hold it back.
 		if q.Force && p.views.Force(res.Views...) {
 			res.Msg =
 				"Only this instance shows what the store has; vitrine materialize --force lets it through everywhere."
@@ -238,7 +262,7 @@ func (p *program) refresh(ctx context.Context, q admin.Refresh) (admin.RefreshRe
 
 // leader returns the instance that runs the jobs, according to the store. In an embedded store the lease names no
 // process. Only this process can have the store open: if it runs no jobs, the lease is that of a process that has
-// ended.
+// ended. It may differ from what the instance itself believes, whose lease may have ended while it was paused.
 func (p *program) leader(ctx context.Context) (string, error) {
 	holder, err := materialize.Leader(ctx, p.store)
 	if p.runner == nil && holder == embeddedHolder {
@@ -291,7 +315,8 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []ad
 }
 
 // observer reports the outcomes of jobs to the metrics. It also notifies the views, because they read the outcome
-// from the store, where the runner writes it after it has published the new generation.
+// from the store, where the runner writes it after it has published the new generation. The runner calls these
+// functions between jobs, so none of them may wait.
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {

@@ -18,7 +18,9 @@ import (
 	"vitrine/configs"
 )
 
-// healthCommand is the container's health check: an image without a shell has no other program for it.
+// healthCommand is the container's health check: an image without a shell has no other program for it. Two seconds
+// are below the usual time limits of container health checks, so the reason is printed before the check is killed.
+// /healthz says that the process answers; whether it has its views says /readyz, which is for balancers.
 func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
@@ -30,6 +32,10 @@ func healthCommand() *cobra.Command {
 // askServer reads JSON from a server on this machine, at a path of the listener with an address. It sends a POST if
 // there is a body, or else a GET, with headers as name, value pairs. A status other than 200 is an error. If answer
 // is nil, it does not read the body; to an io.Writer it copies the body.
+//
+// The server's own text is the error if there is one, so that a command says the same whether it or the server did
+// the work. The address of a listener may be that of every interface, so reachable turns it into one of this
+// machine: the token must not leave it.
 func askServer(ctx context.Context, listen, path, token string, body []byte, answer any, headers ...string) error {
 	method := http.MethodGet
 	if body != nil {
@@ -70,6 +76,10 @@ func askServer(ctx context.Context, listen, path, token string, body []byte, ans
 
 // orServed returns the error of a command on the store, unless that is that a server has the embedded store open, and
 // the one at the admin address says that it serves this store. Then it asks the server, as askServer does.
+//
+// It first compares the name of the store, because the admin address may be that of another server on this machine,
+// whose answer would be right for another institute. The commands that use it call it with any error and return
+// what it returns; nil stays nil.
 func orServed(ctx context.Context, cfg configs.Config, err error, path string, body []byte, answer any,
 	headers ...string) error {
 	switch {

@@ -15,6 +15,8 @@ import (
 	"vitrine/configs"
 )
 
+// importCommand stores a dump in the configured store, which may be MongoDB or a new embedded one. It touches only
+// collections of records: the views that a server shows change when its jobs next run.
 func importCommand() *cobra.Command {
 	var from dump.Options
 	var to dump.LoadOptions
@@ -37,6 +39,9 @@ func importCommand() *cobra.Command {
 }
 
 // runImport loads a dump and prints a report, after an error, too: the records stored before it stay.
+//
+// The order of the deferred calls matters: the store closes first, then an incomplete new store is removed, and the
+// dump closes last, since a file in it may be the standard input of the process.
 func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options,
 	to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
@@ -86,6 +91,10 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 // undoCreate returns a function that removes the store which is about to be created at a path: the file and its new
 // folders, or only the content if the file is empty now. It returns nil if there is already a store, or path is
 // empty.
+//
+// It looks before the store is opened, because opening creates the file. Only folders that did not exist then are
+// removed, from the inside out. A file that exists and is empty may have been made by the operator, with an owner
+// and rights that the server needs: it stays, without content.
 func undoCreate(path string) func() error {
 	info, err := os.Stat(path)
 	switch {

@@ -30,7 +30,8 @@ import (
 )
 
 // institute is the configuration and, with the preset osiris, the settings in the database, which may change
-// meanwhile.
+// meanwhile. Everything but loaded is fixed from newInstitute on, so methods need no lock. A reload stores other
+// *settings, and a goroutine that has loaded the old ones may go on with them.
 type institute struct {
 	loaded   atomic.Pointer[settings]
 	database *osirisdb.Follower // nil if only the configuration counts
@@ -55,7 +56,8 @@ type settings struct {
 	portal    osiris.Portal       // what the database's portal shows
 }
 
-// newInstitute reads the files named in the configuration.
+// newInstitute reads the files named in the configuration. With an error, i may be incomplete and must not be used.
+// store may be nil for a check: only the preset osiris reads it, and not before the first call of inForce.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
 	i = &institute{sealed: rand.Text(), listed: cfg.Lists.Enabled}
 	if cfg.Preset == "osiris" { // the preset for databases that contain their own settings
@@ -72,6 +74,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if i.labels, err = label.Parse(configs.LabelSets()); err != nil {
 		return nil, err
 	}
+	// Mistakes in the rules of citing and in the other files are reported together.
 	var wrong error
 	i.cite, wrong = i.loadCite(cfg.Rules)
 	l, err := i.load(cfg)
@@ -81,6 +84,10 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 
 // load reads the files that a configuration names and that may change while the program runs. Its error has every
 // mistake in them.
+//
+// The three readers do not depend on each other, so one mistake does not hide the next. The labels of the rules lie
+// over the built-in ones, and the site's own over both. The names of the database lie between those two; inForce
+// lays them there.
 func (i *institute) load(cfg configs.Config) (*settings, error) {
 	l := &settings{Config: cfg}
 	var failed [3]error
@@ -102,6 +109,8 @@ func (i *institute) load(cfg configs.Config) (*settings, error) {
 
 // inForce returns what is in force under settings from files. It fails if the database cannot be read: the
 // configuration alone could reveal what is hidden.
+//
+// l is not changed: a later call with the same l and other settings in the database starts from the files again.
 func (i *institute) inForce(ctx context.Context, l *settings) (settings, error) {
 	s := *l
 	if i.database == nil {
@@ -128,6 +137,10 @@ func (l *settings) rulesOf(stored osiris.Settings) (*render.Rules, []render.Faul
 }
 
 // activities returns the job of activities, and a function that returns the rendering by which other jobs render one.
+//
+// Each run calls for the rendering again, so that it renders by the settings of its own time. With a database, the
+// job reads the collections of settings together with the records, and a change of them renders every record anew,
+// because the fingerprint of the rendering changes.
 func (i *institute) activities(ctx context.Context) (materialize.Job, func() *osirisdb.Rendering, error) {
 	if i.database != nil {
 		return i.database.Activities(ctx, func(stored osiris.Settings) *osirisdb.Rendering {
@@ -146,7 +159,8 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, func() *os
 	return job, latest, nil
 }
 
-// filled returns a job of activities whose records have the fields that OSIRIS derives from others.
+// filled returns a job of activities whose records have the fields that OSIRIS derives from others. The fields are
+// filled by the settings of the start: affiliation.fields needs a restart for them.
 func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
@@ -157,6 +171,7 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 }
 
 // storedOf returns the settings in the database that count where the configuration says nothing.
+// configs.Config.With decides by setting which of them counts.
 func (i *institute) storedOf(stored osiris.Settings) configs.Stored {
 	roles := make(map[string][]string, len(stored.Roles))
 	for role, rights := range stored.Roles {
@@ -169,7 +184,8 @@ func (i *institute) storedOf(stored osiris.Settings) configs.Stored {
 	}
 }
 
-// secretOf returns a stored key. If it is unreadable, it returns sealed, which no caller can guess.
+// secretOf returns a stored key. If it is unreadable, it returns sealed, which no caller can guess. An empty key
+// would mean that none is required, and would open what the institute had closed.
 func secretOf(key osiris.APIKey, sealed string) configs.Secret {
 	if key.Sealed {
 		return configs.Secret(sealed)
@@ -177,7 +193,8 @@ func secretOf(key osiris.APIKey, sealed string) configs.Secret {
 	return configs.Secret(key.Text)
 }
 
-// named converts names to another type.
+// named converts names to another type. Packages of rules have types of their own for rights and roles; settings
+// are plain texts.
 func named[To, From ~string](names []From) []To {
 	all := make([]To, len(names))
 	for i, name := range names {
@@ -191,7 +208,8 @@ func loadRules(cfg configs.Rules) (*render.Rules, error) {
 	return readFile("rules.file", cfg.File, configs.RenderRules, render.Parse)
 }
 
-// loadCite reads the configured rules of citations, or else the built-in ones.
+// loadCite reads the configured rules of citations, or else the built-in ones. The rules read dates in the
+// institute's zone and do not read hidden fields, both of which need a restart.
 func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 	m, err := readFile("rules.cite_file", cfg.CiteFile, configs.CiteRules, cite.Load)
 	if err != nil {
@@ -200,7 +218,9 @@ func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 	return m.In(i.zone).Hiding(i.hidden.String()), nil
 }
 
-// readFile reads and parses the file that a setting names, or else the built-in one.
+// readFile reads and parses the file that a setting names, or else the built-in one. The parser gets the name for
+// its errors, which then have the line. The setting is in the error, so that Config.Located can add where it was
+// given.
 func readFile[T any](setting, name string, builtIn func() (string, []byte),
 	parse func(name string, src []byte) (T, error)) (read T, err error) {
 	if name == "" {
@@ -216,9 +236,14 @@ func readFile[T any](setting, name string, builtIn func() (string, []byte),
 	return read, nil
 }
 
+// viewsOf declares the views without what lists need. The path of topics is an index, because the API filters by
+// it.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
 // allViews declares the views and, if there are public lists, what the lists need.
+//
+// i.listed and not the setting counts: a reload may turn lists off, and the views keep what they have until a
+// restart.
 func (i *institute) allViews() []index.Definition {
 	cfg := i.loaded.Load().Config
 	views := viewsOf(cfg)
@@ -236,6 +261,8 @@ func (i *institute) allViews() []index.Definition {
 }
 
 // withWords returns a job whose rows have the words by which the store finds them, if it is to search the view.
+// Only views in a MongoDB that front ends may read from there are searched by the store; memory has an index of
+// words of its own.
 func (i *institute) withWords(job materialize.Job) materialize.Job {
 	for _, v := range i.allViews() {
 		if v.Name == job.View && v.WordRules != "" {

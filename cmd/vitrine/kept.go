@@ -16,6 +16,10 @@ import (
 
 // newKeeper returns the keeper of the other server's answers, or nil if there is no such server. It gets its rules
 // from the server's options (proxyOptions), also at a reload.
+//
+// Fetch and Changed call the server, which is made after the keeper. They are closures and not method values,
+// because p.server is nil here; the keeper calls them only once it runs. Claims have the name of the instance as
+// holder, so that two instances do not fetch the same answer at a time.
 func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Logger) (*kept.Keeper, error) {
 	if cfg.Upstream.URL == "" {
 		return nil, nil
@@ -33,14 +37,17 @@ func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Lo
 	})
 }
 
-// keptMarks are the marks of collections in a store, with the versions by which changes are noticed.
+// keptMarks are the marks of collections in a store, with the versions by which changes are noticed. The runner
+// uses both under its lease: the versions say that a collection has changed, the marks say it to the keepers of all
+// instances.
 type keptMarks struct {
 	origin.Versioner
 	origin.Responses
 }
 
 // keptFolder returns the folder of files with copies of kept answers, or "" if there are none. Answers to the same
-// path differ between servers and institutes, so each pair of a store and a server has a folder of its own.
+// path differ between servers and institutes, so each pair of a store and a server has a folder of its own. Six
+// bytes of the hash are enough to tell a few folders apart, and short enough for a listing.
 func keptFolder(cfg configs.Config, store origin.Store) string {
 	if cfg.Views.Snapshot == "" {
 		return ""
@@ -49,7 +56,9 @@ func keptFolder(cfg configs.Config, store origin.Store) string {
 	return filepath.Join(cfg.Views.Snapshot, "upstream-"+hex.EncodeToString(sum[:6]))
 }
 
-// keepRules returns the rules by which answers of the other server are kept.
+// keepRules returns the rules by which answers of the other server are kept. A rule is named after its first path,
+// as the metrics, the status and vitrine explain name it. EveryParameter is a word of the configuration and not the
+// name of a parameter, so the rule has a switch for it.
 func keepRules(all []*configs.Keep) []kept.Rule {
 	rules := make([]kept.Rule, len(all))
 	for i, k := range all {

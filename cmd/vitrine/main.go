@@ -2,6 +2,17 @@
 //
 // This package connects the parts: it reads the configuration, passes options to every package, and runs the command
 // of the command line. There is one file per command; rules and decisions are in the packages.
+//
+// A start goes through these files:
+//
+//	command.go   names and texts of commands, and how they print
+//	config.go    sources ─▶ configuration; the checks that serve runs before a start
+//	institute.go configuration, files, settings in an OSIRIS database ─▶ settings in force
+//	wiring.go    settings ─▶ store and jobs;  front.go: settings ─▶ options of the server
+//	program.go   the parts of a running server;  serve.go makes, connects and runs them
+//
+// Commands that only read a store use wiring.go without a server. If a server has the embedded store open, they ask
+// that server over its admin listener (health.go), because only one process can open such a store.
 package main
 
 import (
@@ -17,6 +28,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// main only passes what belongs to the process to run, so that tests can run the whole program with arguments and
+// outputs of their own. os.Exit runs no deferred calls, so none may stand here.
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -29,11 +42,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(ctx, signals...)
 	defer stop()
+	// After the first signal the process handles signals in the default way again, so a second one kills it.
 	context.AfterFunc(ctx, stop)
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	// cobra returns the command that ran, also with an error. Its outputs may be the asynchronous ones that
+	// detachLog has set; the error below must go through them, and flush must wait for them.
 	cmd, err := root.ExecuteContextC(ctx)
 	defer flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if err != nil {
@@ -46,6 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// rootCommand returns the program's command with all others below it, in the order in which --help lists them. Each
+// call makes new commands, because the flags of a command keep the values of a parse.
 func rootCommand() *cobra.Command {
 	root := newCommand("vitrine")
 	root.Args = nil                                    // names of unknown commands
