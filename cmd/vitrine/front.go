@@ -96,17 +96,13 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	return o, nil
 }
 
-// upstreamKeys returns the keys of the other server. With the preset for OSIRIS, that server's own database has them,
-// unless they are unusable.
-//
-// auth.Upstream has what the server sends to the other one, not what callers send: a caller's key is good for this
-// server only. One key in the configuration opens both parts of the other server.
+// upstreamKeys returns the keys of the other server: that of the setting, which then opens all its paths, or the
+// stored ones. With the preset for OSIRIS, that server's own database has them, unless they are unusable.
 func (p *program) upstreamKeys(cfg settings) auth.Upstream {
 	if key := cfg.Upstream.Key.Reveal(); key != "" {
 		return auth.Upstream{Key: key, PortfolioKey: key}
 	}
-	// The sealed key is a random one that storedOf puts in place of an unreadable key. It opens nothing here, and
-	// would open nothing there.
+	// storedOf puts the random sealed key in place of an unreadable one. It must not be sent.
 	stored := func(key configs.Secret) string {
 		if key.Reveal() == p.institute.sealed {
 			return ""
@@ -315,8 +311,8 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []ad
 }
 
 // observer reports the outcomes of jobs to the metrics. It also notifies the views, because they read the outcome
-// from the store, where the runner writes it after it has published the new generation. The runner calls these
-// functions between jobs, so none of them may wait.
+// from the store, where the runner writes it after it has published the new generation. The runner waits for each
+// of these functions, so none of them may block.
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {

@@ -38,10 +38,9 @@ func importCommand() *cobra.Command {
 	return cmd
 }
 
-// runImport loads a dump and prints a report, after an error, too: the records stored before it stay.
-//
-// The order of the deferred calls matters: the store closes first, then an incomplete new store is removed, and the
-// dump closes last, since a file in it may be the standard input of the process.
+// runImport loads a dump and prints a report, after an error, too: the records stored before it stay. The order of
+// the deferred calls matters: the store closes first, then an incomplete new store is removed, then the dump
+// closes.
 func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options,
 	to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()

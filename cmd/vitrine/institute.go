@@ -160,7 +160,7 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, func() *os
 }
 
 // filled returns a job of activities whose records have the fields that OSIRIS derives from others. The fields are
-// filled by the settings of the start: affiliation.fields needs a restart for them.
+// filled by the settings of the start.
 func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job

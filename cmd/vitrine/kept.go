@@ -18,8 +18,7 @@ import (
 // from the server's options (proxyOptions), also at a reload.
 //
 // Fetch and Changed call the server, which is made after the keeper. They are closures and not method values,
-// because p.server is nil here; the keeper calls them only once it runs. Claims have the name of the instance as
-// holder, so that two instances do not fetch the same answer at a time.
+// because p.server is nil here. The keeper calls them only once it runs.
 func (p *program) newKeeper(cfg configs.Config, store origin.Store, log *slog.Logger) (*kept.Keeper, error) {
 	if cfg.Upstream.URL == "" {
 		return nil, nil
@@ -57,8 +56,8 @@ func keptFolder(cfg configs.Config, store origin.Store) string {
 }
 
 // keepRules returns the rules by which answers of the other server are kept. A rule is named after its first path,
-// as the metrics, the status and vitrine explain name it. EveryParameter is a word of the configuration and not the
-// name of a parameter, so the rule has a switch for it.
+// as the status names it. EveryParameter is a word of the configuration and not the name of a parameter, so the
+// rule has a switch for it.
 func keepRules(all []*configs.Keep) []kept.Rule {
 	rules := make([]kept.Rule, len(all))
 	for i, k := range all {

@@ -16,7 +16,8 @@ import (
 )
 
 // publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so
-// that no row has a mark.
+// that no row has a mark. $nor of a filter that matches everything matches nothing. A rule that matches nothing,
+// and not a nil one, turns lists off: jobs then remove the marks of earlier runs from the rows.
 func publicRule(cfg configs.Lists) (*filter.Filter, error) {
 	text := cfg.Public
 	if !cfg.Enabled {
@@ -29,7 +30,8 @@ func publicRule(cfg configs.Lists) (*filter.Filter, error) {
 	return public, nil
 }
 
-// parseListFilter refuses a filter that depends on the time: rows and kept answers do not change with it.
+// parseListFilter refuses a filter that depends on the time: rows and kept answers do not change with it. HexIDs
+// lets a filter name an ObjectID by its text, as URLs do.
 func parseListFilter(text string) (*filter.Filter, error) {
 	f, err := filter.Parse([]byte(text), filter.Options{HexIDs: true})
 	if err == nil && !f.Until().IsZero() {
@@ -43,6 +45,9 @@ func parseListFilter(text string) (*filter.Filter, error) {
 }
 
 // marked returns a job whose rows have marks, by the lists and the portal of the database as they are in each run.
+// The options are made anew in each run, because the rule, the portal's switches and the year change while jobs
+// exist. Hidden fields are stripped before a record is judged, so that no list shows by its choice what its rows
+// hide.
 func (i *institute) marked(job materialize.Job) materialize.Job {
 	var settings []string
 	if i.database != nil && job.View == rules.ViewActivities {
@@ -73,7 +78,7 @@ func (s settings) shownBy(lists configs.Lists) *mark.Portal {
 }
 
 // citing returns the function that returns what citations show of a record. The rows of projects have the names of
-// organizations, which their records lack.
+// organizations, which their records lack. The directory of organizations is made once a run, not once a row.
 func (i *institute) citing(organizations []bson.Raw) func(view string, record, about bson.Raw) mark.Citation {
 	names := display.NewDirectory(organizations, nil)
 	return func(view string, record, about bson.Raw) mark.Citation {

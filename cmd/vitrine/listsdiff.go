@@ -21,7 +21,9 @@ import (
 	"vitrine/rules/suggest"
 )
 
-// listsDiffCommand compares the lists with those after a change.
+// listsDiffCommand compares the lists with those after a change. With an embedded store that a server has open, the
+// server compares: it gets the changed file as the body of the request, because it may run on behalf of another
+// user and may not read the operator's files.
 func listsDiffCommand() *cobra.Command {
 	var change admin.ListsChange
 	var asJSON bool
@@ -57,7 +59,8 @@ func listsDiffCommand() *cobra.Command {
 	return cmd
 }
 
-// listsDiff compares the lists with those after a change.
+// listsDiff compares the lists with those after a change. It also answers POST /admin/lists/diff. Nothing is
+// changed: the new lists are compiled beside the ones in use, and both judge the same rows of the same snapshots.
 func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxylists.Difference, error) {
 	s := p.current()
 	if !s.Lists.Enabled {
@@ -72,7 +75,8 @@ func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxyli
 	return lists.Diff(ctx, proxylists.Present{Views: p.views, Now: time.Now()}, after, was, will, unjudged)
 }
 
-// compiled returns the lists of settings and the rule by which their records are public.
+// compiled returns the lists of settings and the rule by which their records are public. Mistakes in a list come
+// from the same compiler as at a start, so the command is also a check of a changed file.
 func (p *program) compiled(s settings) (rule mark.Rule, _ *proxylists.Lists, err error) {
 	if rule.Public, err = publicRule(s.Lists); err != nil {
 		return rule, nil, err
@@ -86,6 +90,9 @@ func (p *program) compiled(s settings) (rule mark.Rule, _ *proxylists.Lists, err
 }
 
 // changed returns changed settings, and the names of changed settings that count only once views are built by them.
+// A file stands in for the configuration file; environment and flags still count above it. Of the settings in it
+// only those of lists and types are compared. Others change the rows that jobs build, so they are named as not
+// judged.
 func (s settings) changed(sources configs.Sources, c admin.ListsChange) (_ settings, unjudged []string, err error) {
 	if c.File != nil {
 		sources.Text, sources.TextName = c.File, c.FileName
@@ -114,6 +121,7 @@ func (s settings) changed(sources configs.Sources, c admin.ListsChange) (_ setti
 		return s, nil, fmt.Errorf("lists.named has no list %q%s", c.List,
 			cmp.Or(near, "; a configuration file may add one"))
 	}
+	// Lists.Named belongs to the settings in use, so the changed list is in a copy of the map.
 	one := *before
 	one.Filter, s.Lists.Named = c.Filter, maps.Clone(s.Lists.Named)
 	s.Lists.Named[c.List] = &one

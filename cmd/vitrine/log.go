@@ -20,6 +20,10 @@ const flushTime = 2 * time.Second
 
 // detachLog makes a command's standard error asynchronous and ignores SIGPIPE, so that the program continues when no
 // process reads its log. It returns the log, which reports dropped lines, and its writer.
+//
+// The output is replaced in the command as well, so that errors that cobra or run print afterwards stay in the
+// order of the log lines. The handler that reports dropped lines writes to the output itself: its line must not
+// wait in the queue that has no room.
 func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	out := asynclog.Unblock(cmd.ErrOrStderr())
@@ -33,7 +37,8 @@ func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Wri
 	return slog.New(newHandler(w, cfg)), w
 }
 
-// flush waits until the asynchronous outputs are written, at most for flushTime.
+// flush waits until the asynchronous outputs are written, at most for flushTime. A log that no process reads would
+// block for ever, and lines that are lost at the end are better than a process that does not end.
 func flush(outputs ...io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
@@ -44,6 +49,8 @@ func flush(outputs ...io.Writer) {
 	}
 }
 
+// newHandler returns the handler of the log by its settings: JSON, or lines of key=value pairs with the message in
+// them.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level
@@ -53,7 +60,8 @@ func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	return textLog{slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}), w}
 }
 
-// textLog is a log in the text form. The server writes the lines of requests itself (proxy.Options.Logger).
+// textLog is a log in the text form. The server writes the lines of requests itself (proxy.Options.Logger). It
+// finds the writer by an assertion of its type, so this type embeds both.
 type textLog struct {
 	slog.Handler
 	io.Writer // safe for concurrent use
@@ -67,7 +75,8 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// warnOfDamage logs damage to an embedded store beyond single records.
+// warnOfDamage logs damage to an embedded store beyond single records. Only the embedded store has the method. A
+// server starts all the same, since what is readable can be served.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {
 		for _, note := range s.Damage() {

@@ -22,6 +22,8 @@ import (
 	"vitrine/materialize"
 )
 
+// materializeCommand builds views without a server. "upstream" among the names of --view means the kept answers of
+// the other server, which are refreshed as their schedules do it.
 func materializeCommand() *cobra.Command {
 	var q materialize.Request
 	cmd := withConfig("materialize", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
@@ -34,6 +36,8 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
+// runMaterialize builds the views first and refreshes kept answers after them: a new generation of a view makes the
+// answers stale that depend on it. What was done before an error is printed, too.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) error {
 	// checked before detachLog replaces the output, which may be a terminal
 	progress := rowProgress(cmd.ErrOrStderr())
@@ -74,6 +78,9 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 // buildViews runs the jobs once and returns their outcomes, even if there is an error. A view that was not published,
 // because its run failed or was held back, is an error, but the others are still built. If rows may stay in the
 // store, buildViews also creates the indexes for queries on them.
+//
+// A generation settles in two steps: a run publishes it with some rows staged beside the earlier ones, and the next
+// run moves them into place. A server always runs again; this command may be the last run for a day, and says so.
 func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request,
 	progress func(materialize.Progress)) ([]materialize.Outcome, error) {
 	if err := checkSource(ctx, store); err != nil {
@@ -115,7 +122,8 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 	return outcomes, err
 }
 
-// rowProgress returns a function that shows the progress of runs, with one bar per view.
+// rowProgress returns a function that shows the progress of runs, with one bar per view. The total is the row count
+// of the previous run, so it is an estimate; -1 shows a bar without an end.
 func rowProgress(w io.Writer) func(materialize.Progress) {
 	var bar *progressbar.ProgressBar
 	shown := ""
@@ -149,6 +157,10 @@ const keptView = "upstream"
 
 // refreshKept refreshes the kept answers of all rules once, and returns the runs by rule. It is an error if all
 // requests for a rule fail: then the other server, or its key, is at fault, not a page.
+//
+// It needs a server, because the keeper fetches through it, but no listener. The jobs are enabled so that there is
+// a runner: it takes the lease, and a running instance that has it delays this command. No snapshot files are
+// written, since they belong to the instance that serves.
 func refreshKept(
 	ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger,
 ) (map[string]kept.Run, error) {

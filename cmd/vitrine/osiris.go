@@ -16,6 +16,8 @@ import (
 	"vitrine/rules/render"
 )
 
+// osirisCommand prints what the preset osiris takes from the database, whether or not the preset is set, so that an
+// operator sees it before.
 func osirisCommand() *cobra.Command {
 	return withConfig("osiris", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		stored, err := readOsiris(cmd.Context(), cfg)
@@ -26,7 +28,8 @@ func osirisCommand() *cobra.Command {
 	}, "store")
 }
 
-// readOsiris reads all settings in the database, with a warning for each record that cannot be used.
+// readOsiris reads all settings in the database, with a warning for each record that cannot be used. No server can
+// answer instead: it keeps only what it uses.
 func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings, err error) {
 	rules, err := loadRules(cfg.Rules)
 	if err != nil {

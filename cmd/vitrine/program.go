@@ -31,6 +31,9 @@ type guardedStore interface {
 }
 
 // program has the parts that serve runs, and connects them.
+//
+// assemble fills it and settle, follow and the handlers of the operator work on it from goroutines of their own.
+// All fields but settings, ran and unrecorded, which have their own locks, are fixed before run.
 type program struct {
 	store      guardedStore
 	records    api.Records                            // the source collections
@@ -68,7 +71,8 @@ func (p *program) settle() {
 	}
 }
 
-// storeChanged makes the views poll at once when the store is available again.
+// storeChanged makes the views poll at once when the store is available again. The circuit calls it when the store
+// goes away and when it is back. Without it a view would wait for its next poll.
 func (p *program) storeChanged(back bool) {
 	if !back {
 		return // there are no views yet at the start

@@ -22,7 +22,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// queryCommand evaluates a filter as a server does, without a server.
+// queryCommand evaluates a filter as a server does, without a server. A running server of the embedded store
+// answers with the same lines, since both print rows by package explain.
 func queryCommand() *cobra.Command {
 	var name string
 	var offset, limit int
@@ -73,6 +74,9 @@ func queryStore(cmd *cobra.Command, cfg configs.Config, name string, show func(v
 }
 
 // loadView loads the view with a name into memory, whatever views.mode is, because the rows are the same.
+//
+// The other views are not loaded. Without the database behind it, a view of an embedded store refuses filters that
+// memory does not evaluate.
 func loadView(ctx context.Context, cfg configs.Config, store origin.Store, name string) (*view.Snapshot, error) {
 	var known []string
 	for _, def := range viewsOf(cfg) {
