@@ -57,6 +57,8 @@ func benchCommand() *cobra.Command {
 }
 
 // runBench measures and prints the report. It removes the stores unless a folder for them was given.
+//
+// With --dir the stores stay for the next measurement, since a store of millions of rows takes long to fill.
 func runBench(cmd *cobra.Command, o bench.Options, document string, asJSON bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -140,6 +142,8 @@ func benchServeCommand() *cobra.Command {
 }
 
 // undisturbed returns the measured process's environment: nothing refuses requests or starts by itself.
+//
+// Variables of the operator's that are not in the list stay, so that a measurement can be made with other settings.
 func undisturbed(store string) []string {
 	own := []string{
 		"VITRINE_STORE=" + store, // not an argument, because every user of the machine can read arguments

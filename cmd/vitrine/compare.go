@@ -55,6 +55,8 @@ func compareCommand() *cobra.Command {
 	return cmd
 }
 
+// compare checks the flags, asks both servers for what the logs have, and prints the report. It prints it after an
+// interruption, too, and before the error of differences.
 func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Config) error {
 	if c.old == "" || len(logs) == 0 || c.concurrency < 1 || c.concurrency > 64 || c.rate < 0 || c.examples < 0 {
 		return errors.New(
@@ -76,6 +78,7 @@ func (c *comparison) compare(cmd *cobra.Command, logs []string, cfg configs.Conf
 		}
 		files = append(files, f)
 	}
+	// At Go's own 100 percent the process would take twice the memory of the bodies that it compares.
 	debug.SetGCPercent(25) // bodies are large and short-lived
 	bar := newBar(cmd.ErrOrStderr(), -1, "lines", progressbar.OptionShowCount())
 	report, err := both.Run(cmd.Context(), requests(both, files, bar))
@@ -107,7 +110,9 @@ func requests(both *compare.Comparison, files []*os.File,
 	}
 }
 
-// outcome returns nil if all answers agree, or the error that the program ends with.
+// outcome returns nil if all answers agree, or the error that the program ends with. A comparison that stopped
+// comes first: what it has not compared may differ. One without requests is an error, because a script would take
+// it for agreement.
 func outcome(r compare.Report) error {
 	switch {
 	case r.Stopped != "":
@@ -122,7 +127,9 @@ func outcome(r compare.Report) error {
 	return nil
 }
 
-// prepare returns the comparison, which continues if it was interrupted.
+// prepare returns the comparison, which continues if it was interrupted. The keys of --old-key and --new-key are in
+// files, so that the list of processes does not show them. Paths of upstream.keep are compared, too, although their
+// answers are the old server's: they must not become another by being kept.
 func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	var keys [2]compare.Keys
 	if c.new == "" {
@@ -157,7 +164,8 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	return both, both.Resume()
 }
 
-// rules returns the rules for what differs on purpose, the operator's first.
+// rules returns the rules for what differs on purpose, the operator's first. The first rule that matches names the
+// reason, so an operator can give a built-in difference another one.
 func (c *comparison) rules() (rules compare.Accepted, err error) {
 	if c.accept != "" {
 		text, err := os.ReadFile(c.accept)

@@ -12,7 +12,7 @@ import (
 	"vitrine/proxy/explain"
 )
 
-// explainCommand explains an answer.
+// explainCommand explains an answer. The key comes from a file, because the list of processes shows flags.
 func explainCommand() *cobra.Command {
 	var q explain.Request
 	var keyFile string

@@ -94,7 +94,8 @@ func orServed(ctx context.Context, cfg configs.Config, err error, path string, b
 	return askServer(ctx, cfg.Admin.Listen, path, cfg.Admin.Token.Reveal(), body, answer, headers...)
 }
 
-// reachable turns a listening address into one to connect to: "every interface" becomes the loopback.
+// reachable turns a listening address into one to connect to: "every interface" becomes the loopback. Example:
+// ":8080", "0.0.0.0:8080" and "[::]:8080" all become "localhost:8080".
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -46,6 +46,7 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 	ctx, started := cmd.Context(), time.Now()
 	read, said := 0, started
 	from.Progress = func(n int) {
+		// Standard input has no size and so no bar; a line every ten seconds shows that the import goes on.
 		if read += n; time.Since(said) > 10*time.Second {
 			said = time.Now()
 			fmt.Fprintln(cmd.ErrOrStderr(), "import:", read, "bytes of standard input")

@@ -9,7 +9,9 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// keyAddCommand makes a key. It prints the key and the lines of the configuration that accept it, and stores neither.
+// keyAddCommand makes a key. It prints the key and the lines of the configuration that accept it, and stores
+// neither. The name is checked by reading the lines as a configuration: package configs alone knows which names are
+// valid. Only the hash is in the configuration, so a file that others read opens nothing.
 func keyAddCommand() *cobra.Command {
 	cmd := newCommand("key add")
 	cmd.Args = cobra.ExactArgs(1)

@@ -67,7 +67,8 @@ type textLog struct {
 	io.Writer // safe for concurrent use
 }
 
-// inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5.
+// inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5. A bare number of
+// nanoseconds, which the handler would write, is read as anything.
 func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())

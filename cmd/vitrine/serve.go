@@ -30,6 +30,9 @@ import (
 	"vitrine/proxy/metrics"
 )
 
+// serveCommand runs the server. The command reads and checks everything that can be wrong before it opens anything,
+// so that a mistake ends it at once and with all reasons. From detachLog on, nothing that it prints may wait for a
+// reader.
 func serveCommand() *cobra.Command {
 	var demo bool
 	cmd := newCommand("serve")
@@ -78,6 +81,10 @@ func serveCommand() *cobra.Command {
 // serve runs the program until ctx ends, and returns nil after everything was drained, stopped and closed. It opens
 // the listeners first, so that a port in use is reported before any work is done. Before it serves, it calls begin
 // with their addresses.
+//
+// The phases: open the listeners and the store; fill a demo; assemble the parts; call begin; run. Requests that
+// come between the first and the last wait in the backlog of the listeners. bench and the tests call serve, too, so
+// what only the command needs is in begin.
 func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	begin func(p *program, public, admin string)) (err error) {
 	public, admin, err := listen(cfg)
@@ -114,7 +121,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 
 // checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise
 // the instance would show another institute's rows as soon as an older program wrote a meta without the source's
-// name. checkSource ignores other errors of metas: the front end and the jobs report them.
+// name. checkSource ignores other errors of metas: the front end and the jobs report them. "Another database" is
+// one of another name in the same server: two institutes may share a database of views by mistake.
 func checkSource(ctx context.Context, store origin.Views) error {
 	metas, _ := store.Metas(ctx)
 	for _, m := range metas {
@@ -125,7 +133,9 @@ func checkSource(ctx context.Context, store origin.Views) error {
 	return nil
 }
 
-// assemble creates the parts, and connects the runner to the views and the metrics.
+// assemble creates the parts, and connects the runner to the views and the metrics. The order follows from what
+// needs what: settings; the views, which need the institute; the keeper, which needs the views; the jobs, which
+// notify the views and the keeper; the server, which needs all of them. run starts them.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 	log *slog.Logger) (p *program, err error) {
 	p = &program{metrics: metrics.New(), journal: &cockpit.Journal{}, onSettled: func() {}}
@@ -153,6 +163,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 	if p.settings, err = p.institute.inForce(ctx, p.institute.loaded.Load()); err != nil {
 		return nil, err
 	}
+	// The views get the store with its circuit: while the store is away, their reads fail at once.
 	of := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
@@ -173,6 +184,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
+		// Jobs do not wait in the line in which requests wait for the store.
 		patient := circuit.Jobs(store)
 		jobs, err := runnerOptions(ctx, cfg, patient, p.institute, log)
 		if err != nil {
@@ -190,6 +202,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		}
 	}
 	p.citations = newCitations(cfg.Citation.URL)
+	// proxyOptions has what a reload may change. The rest, below, stays for the life of the server.
 	o, err := p.proxyOptions(p.settings)
 	if err != nil {
 		return nil, err
@@ -202,6 +215,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 }
 
 // run runs the parts until ctx ends or one fails. Views and jobs stop after the front end has drained.
+//
+// behind does not end with ctx: requests that are still served need the views and the store. A part that fails does
+// not end the others; its error is returned in the end.
 func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -224,6 +240,8 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 }
 
 // offline calls do with a program on the configured store whose views are loaded, without listeners, jobs and log.
+// A command uses it to answer as a server would, with the same code, from the store as it is. It uses no snapshot
+// files, which belong to the instance that serves.
 func offline(ctx context.Context, cfg configs.Config, do func(*program) error) error {
 	return withStore(ctx, cfg, func(store origin.Store) (err error) {
 		cfg.Materialize.Enabled, cfg.Views.Snapshot = false, ""
@@ -250,6 +268,9 @@ func offline(ctx context.Context, cfg configs.Config, do func(*program) error) e
 // listen opens the public listener and, if one is configured, the operator's. It fails if the process may open too
 // few files for their connections: a server that refuses almost all connections would still look healthy to its
 // operator.
+//
+// If the second listener cannot be opened, the first is closed. The caller owns both afterwards; the server closes
+// them.
 func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	if err := listener.CheckFiles(); err != nil {
 		return nil, nil, err
@@ -266,13 +287,17 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	return public, admin, nil
 }
 
-// minClosing is the least time for closing clients and stores, even on a busy machine.
+// minClosing is the least time for closing clients and stores, even on a busy machine. A fifth of a grace of zero
+// would be nothing.
 const minClosing = 2 * time.Second
 
 // enforceShutdown ends the process if it still runs some time after ctx has ended: shutdown.delay, shutdown.grace,
 // and a fifth of that, at least minClosing, for closing clients and stores. It logs the stacks of goroutines. The
 // stores survive this as they survive a crash. The caller calls the returned function when everything has ended in
 // time.
+//
+// A read from a store that hangs in the kernel cannot be interrupted. Without a limit the service manager would
+// kill the process after a minute or more and report a failure, so the process ends itself, with code 0.
 func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger,
 	exit func(code int)) (ended func()) {
 	done := make(chan struct{})

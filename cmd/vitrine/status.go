@@ -17,6 +17,8 @@ import (
 	"vitrine/rules"
 )
 
+// statusCommand prints the state of the views, of the caches in front and of the kept answers. Parts that have
+// nothing to report print nothing, so a healthy server has a short status.
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
@@ -36,6 +38,7 @@ func statusCommand() *cobra.Command {
 		for i, v := range views {
 			views[i].Job.Empty = v.Job.Empty && !slices.Contains(cfg.Views.Optional, v.View)
 		}
+		// Each template prints nothing without data, so the parts need no conditions here.
 		out := cmd.OutOrStdout()
 		return errors.Join(printTable(out, "status", views), output.ExecuteTemplate(out, "status of views", views),
 			output.ExecuteTemplate(out, "sources of views", databasesOf(views)),
@@ -72,6 +75,9 @@ type statusReport struct {
 // readStatus reads the state of the views from the store, and their modes from a running server of that store, if
 // there is one. If such a server has the embedded store open, or the store does not answer, everything comes from the
 // server, including the state of the store.
+//
+// The store is the better source, because it also knows what other instances have done; a server is the only source
+// for modes, for kept answers, and for failures that it could not write down.
 func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 	views, store, err := storedStatus(ctx, cfg)
 	switch {
@@ -104,7 +110,8 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 	return statusReport{Data: views, Purge: served.Purge, Kept: served.Kept, Unknown: served.Unknown}, nil
 }
 
-// sameRun reports whether two states of a job are based on the same run in the store.
+// sameRun reports whether two states of a job are based on the same run in the store. Times are compared by Equal,
+// because one of them came through JSON and has another location.
 func sameRun(a, b health.JobStatus) bool {
 	if a.Started == nil || b.Started == nil {
 		return a.Started == b.Started
@@ -112,7 +119,8 @@ func sameRun(a, b health.JobStatus) bool {
 	return a.Started.Equal(*b.Started)
 }
 
-// servedStatus asks the server at the admin address, which must be one of the same store.
+// servedStatus asks the server at the admin address, which must be one of the same store. The name of the store
+// decides, which a server reports for that purpose: another server may listen at the default address.
 func servedStatus(ctx context.Context, cfg configs.Config, store string,
 	patience time.Duration) (statusReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -11,7 +11,9 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// tokenCommand signs a session token, so that an operator can see what a user sees.
+// tokenCommand signs a session token, so that an operator can see what a user sees. The token has the claims that
+// the configuration requires, so it counts wherever a session of that secret does. With a public key there is no
+// secret to sign with: only the other application has the private key.
 func tokenCommand() *cobra.Command {
 	var user, secret string
 	var life time.Duration

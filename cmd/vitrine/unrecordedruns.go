@@ -52,6 +52,8 @@ type servedViews struct {
 }
 
 // Status implements proxy.Source.
+// A later run of another instance replaces the stored health, and its time of start no longer equals the one that
+// record has seen. From then on the store counts again.
 func (s servedViews) Status() []view.Status {
 	all := s.Set.Status()
 	s.unrecorded.mu.Lock()

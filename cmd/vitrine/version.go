@@ -10,6 +10,9 @@ import (
 )
 
 // version and commit are set by release builds (.ci/build).
+//
+// They are variables, because the linker's -X sets no constants. A program that the go command builds leaves them
+// empty, and has both from the build info.
 var version, commit string
 
 func versionCommand() *cobra.Command {

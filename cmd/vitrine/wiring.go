@@ -60,7 +60,8 @@ func withStore(ctx context.Context, cfg configs.Config, do func(origin.Store) er
 	return errors.Join(do(store), store.Close())
 }
 
-// embeddedPath returns the absolute path of the embedded store's file, or "" for other stores.
+// embeddedPath returns the absolute path of the embedded store's file, or "" for other stores. It also tells the
+// two kinds of stores apart: an empty path means MongoDB.
 func embeddedPath(cfg configs.Config) string {
 	path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
 	if !ok || path == "" {
@@ -73,6 +74,7 @@ func embeddedPath(cfg configs.Config) string {
 }
 
 // readThrough evaluates filters that memory does not. It is nil for the embedded store, which evaluates no more.
+// With nil a view refuses such a filter with status 400.
 func readThrough(cfg configs.Config, store origin.Source) view.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil
@@ -90,6 +92,9 @@ var (
 // can open the store, and with the same name it takes over from a killed process at once.
 const embeddedHolder = "embedded"
 
+// runnerOptions returns the options of the runner by settings; assemble and the command materialize add what only
+// they have. The embedded store has no change streams, so its runner compares versions of what a run would read.
+// MongoDB announces changes, and versions are an additional saving where materialize.read_all_every allows it.
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute,
 	log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
@@ -108,7 +113,8 @@ func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, 
 	return o, err
 }
 
-// newJobs returns the jobs of all views, in the order in which they run.
+// newJobs returns the jobs of all views, in the order in which they run. Each job is wrapped from the inside out:
+// rendered, filled with what OSIRIS derives, marked for lists, given words.
 func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materialize.Job, error) {
 	activities, rendering, err := i.activities(ctx)
 	if err != nil {
@@ -124,6 +130,7 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	})
 	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(topics), cfg.Views.Optional)
 	for n, job := range jobs {
+		// The job of activities is already marked.
 		if job.View != activities.View {
 			job = i.marked(job)
 		}
@@ -165,7 +172,9 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	}
 }
 
-// newCitations returns the client of the external citation index, or nil if none is configured.
+// newCitations returns the client of the external citation index, or nil if none is configured. The times keep the
+// load on an index that others pay for low: a citation count of a day ago is good enough, and one of a month ago is
+// better than none while the index fails.
 func newCitations(origin string) *citation.Client {
 	if origin == "" {
 		return nil
