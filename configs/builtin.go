@@ -21,7 +21,8 @@ var (
 // RenderRules returns the built-in rules for rendering and their name in errors. The caller owns the bytes.
 func RenderRules() (name string, src []byte) { return "activities.yaml", bytes.Clone(activities) }
 
-// CiteRules returns the built-in rules for citing records.
+// CiteRules returns the built-in rules for citing records. The caller owns the bytes, as with the other two: a
+// parser may keep parts of them.
 func CiteRules() (name string, src []byte) { return "cite.yaml", bytes.Clone(cite) }
 
 // LabelSets returns the built-in label sets, over which a site's own file is laid.

@@ -21,6 +21,9 @@ import (
 // checkScalar checks a value of the setting, or one element of it. The value is not an empty text. Numbers must not
 // be negative. Each word of Setting.Check names an entry in valueChecks or in injected; the text after a colon is its
 // argument. setScalar checks the word "required".
+//
+// Example: "required oneof:en,de" accepts en and de. A word that neither table has checks nothing here; it is of
+// another kind, such as "file" (CheckFiles) and "word" (Setting.word).
 func (s *Setting) checkScalar(v reflect.Value, injected Checks) error {
 	for word := range strings.FieldsSeq(s.Check) {
 		var err error
@@ -40,7 +43,9 @@ func (s *Setting) checkScalar(v reflect.Value, injected Checks) error {
 	return nil
 }
 
-// valueChecks are the checks of values, by their names in settings.yaml.
+// valueChecks are the checks of values, by their names in settings.yaml. Each gets a value of the field's type,
+// which parseScalar has set. Its error says what it wants before what it has, and the caller adds path and place. A
+// check of a value that may be secret does not quote it.
 var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"positive": func(v reflect.Value, _ string) error {
 		if v.IsZero() {
@@ -67,6 +72,7 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		return nil
 	},
 	"oneof": func(v reflect.Value, words string) error { return checkWord(v.String(), strings.Split(words, ",")) },
+	// Example: with `groups:none,year,type` the texts none, year, type, "year,type" and "type,year" are valid.
 	"groups": func(v reflect.Value, words string) error { // one word, or two that are not the first one
 		all, known := strings.Split(v.String(), ","), strings.Split(words, ",")
 		if len(all) > 1 {
@@ -98,8 +104,10 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"host":     form("a host such as data.example.org, data.example.org:8443 or localhost:*", hosts.MatchString),
 	"link": form("none, or a web address or a path from the root with {id} in it",
 		func(text string) bool { return text == "none" || isPlace(text, "{id}") }),
+	// RFC 4632 and RFC 4291 have the notations of networks.
 	"network": form("an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)),
-	"origin":  form("an origin such as https://www.example.org without a path", isOrigin),
+	// An origin as RFC 6454 defines it: scheme, host and port.
+	"origin": form("an origin such as https://www.example.org without a path", isOrigin),
 	"origins": form("an origin such as https://www.example.org without a path, or *",
 		func(text string) bool { return text == "*" || isOrigin(text) }),
 	"pager": form("a web address or a path from the root with {page} in it",
@@ -134,7 +142,9 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 	"zone":  form("a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)),
 }
 
-// placeholder returns the part of a path that stands for any id in descriptions, or "".
+// placeholder returns the part of a path that stands for any id in descriptions, or "". It finds the notations of
+// documents and routers, ID, {id}, <id>, :id and *, because an operator copies such a path from them. A key with it
+// as an endpoint would open nothing.
 func placeholder(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "ID" || strings.ContainsAny(part, "{}<>*") || strings.HasPrefix(part, ":") {
@@ -164,6 +174,8 @@ var (
 // digests matches SHA-256 sums.
 var digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// checkSlug checks the name of an entry at a path. The name becomes a part of a URL (/lists/NAME) and of metrics,
+// so it has no characters that either would escape. 64 characters bound the length of both.
 func checkSlug(path, name string) error {
 	switch {
 	case !slugs.MatchString(name):
@@ -177,6 +189,7 @@ func checkSlug(path, name string) error {
 // hosts matches the values of a Host header, and any port as ":*".
 var hosts = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:([0-9]{1,5}|\*))?$`)
 
+// isAddress accepts HOST:PORT as net.Listen does, with a port as a number. An empty host means every interface.
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
@@ -190,7 +203,9 @@ func parsedBy[T any](parse func(string) (T, error)) func(string) bool {
 	return func(text string) bool { _, err := parse(text); return err == nil }
 }
 
-// ParseNetwork parses a network, or an address as a network of one; IPv4 in IPv6 form becomes IPv4.
+// ParseNetwork parses a network, or an address as a network of one; IPv4 in IPv6 form becomes IPv4. The address of
+// a client comes unmapped, too, so "::ffff:10.0.0.1" and "10.0.0.1" mean the same client. It is exported so that
+// the server reads the texts as the check has done.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap()
@@ -199,6 +214,7 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	return netip.ParsePrefix(text)
 }
 
+// isOrigin accepts exactly what a browser sends as Origin: no path, and no slash at the end.
 func isOrigin(text string) bool {
 	u, ok := webAddress(text)
 	return ok && text == u.Scheme+"://"+u.Host
@@ -227,12 +243,15 @@ func isPlace(text, variable string) bool {
 }
 
 // webAddress parses the address of a page. ok is false for any other text, and for an address with a user: such
-// settings are shown, most of them to all callers.
+// settings are shown, most of them to all callers. Only http and https are accepted: links of these settings appear
+// in pages, where javascript: would be a script.
 func webAddress(text string) (u *url.URL, ok bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
 
+// checkDatabase refuses what MongoDB refuses in the name of a database, on Windows and elsewhere, so that a store
+// can be moved (MongoDB's manual: Limits and Thresholds, Naming Restrictions).
 func checkDatabase(name string) error {
 	if i := strings.IndexAny(name, "/\\. \"$*<>:|?\x00"); i >= 0 {
 		return fmt.Errorf("the name of a database may not contain %q, have %q", name[i], name)
@@ -240,6 +259,8 @@ func checkDatabase(name string) error {
 	return nil
 }
 
+// checkWord refuses a text that is none of some words, and suggests the nearest. An empty list of words does not
+// occur.
 func checkWord(text string, words []string) error {
 	if slices.Contains(words, text) {
 		return nil
@@ -253,6 +274,9 @@ func checkWord(text string, words []string) error {
 }
 
 // checkURI knows lists of hosts, unlike url.Parse. Its errors quote no part that might be secret.
+//
+// The driver parses the address again when the store is opened. This check comes first, because the driver's error
+// may quote the address with its password.
 func checkURI(text string) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {

@@ -4,8 +4,9 @@ import (
 	"time"
 )
 
-// Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each. Unless
-// it says otherwise, an empty or zero value disables the feature.
+// Config holds all settings of Vitrine. settings.yaml describes the effect, default and valid values of each.
+// Unless it says otherwise, an empty or zero value disables the feature. The names of fields are those of the
+// settings without underscores, by which schema.go finds them.
 type Config struct {
 	Store                    URI
 	Listen, Preset, Timezone string
@@ -23,6 +24,7 @@ type Config struct {
 		HiddenFields []string
 	}
 
+	// What makes and holds the views, and how the store is read for it.
 	Views       Views
 	Materialize Materialize
 	Mongo       struct{ Batch int }
@@ -51,6 +53,7 @@ type Config struct {
 		CacheControl   CacheControl
 	}
 
+	// Embedded, because these settings have no section in the file: `language`, not `resources.language`.
 	Resources
 	Catalog  struct{ TopicsPath, File, URL string } // the scholarly catalogue of topics
 	Site     Site
@@ -92,7 +95,7 @@ type Materialize struct {
 	ChangedField string
 }
 
-// Limits are the limits of one request, or of one client.
+// Limits are the limits of one request, or of one client. A client is one address.
 type Limits struct {
 	Rate           int // requests a second; if 0, there is no limit
 	FilterBytes    Size
@@ -114,13 +117,15 @@ type CacheControl struct {
 // KeyedPublic reports whether shared caches may keep answers that need a key. They have to heed Vary; not all do.
 func (c CacheControl) KeyedPublic() bool { return c.Keyed == "public" }
 
-// Shadow names the server with whose answers live answers are compared. Without a URL none are.
+// Shadow names the server with whose answers live answers are compared. Without a URL none are. The comparison
+// happens after an answer was sent, so it delays no client.
 type Shadow struct {
 	URL   string
 	Share float64 // of the requests
 }
 
-// Admin is the operator's listener.
+// Admin is the operator's listener. An empty Listen means that there is no such listener. Open says that it needs
+// no token although others can reach it.
 type Admin struct {
 	Listen string
 	Token  Secret
@@ -128,14 +133,18 @@ type Admin struct {
 	Hosts  []string
 }
 
-// Key is a named key, known by hashes of its text, and what limits it.
+// Key is a named key, known by hashes of its text, and what limits it. A key may have several hashes, so that it
+// can be replaced while clients still send the old one. Empty lists do not limit: all endpoints, any origin, any
+// network. Rate is in requests a second for all its clients together, 0 means no limit. Expires is the last day on
+// which the key counts, as 2027-12-31; empty means that it never ends.
 type Key struct {
 	SHA256, Endpoints, Permissions, Origins, Networks []string
 	Rate                                              int
 	Expires                                           string
 }
 
-// Session configures how to recognise a logged-in person.
+// Session configures how to recognise a logged-in person. JWTSecret and PublicKey, the name of a file, verify
+// tokens; either may be empty. UserHeader names the header in which one of TrustedProxies sends the user.
 type Session struct {
 	JWTSecret              Secret
 	PublicKey              string
@@ -146,7 +155,9 @@ type Session struct {
 	TrustedProxies         []string
 }
 
-// Keep is a rule for answers of the other server that are kept.
+// Keep is a rule for answers of the other server that are kept. Until has the names of views and collections after
+// whose changes an answer is stale. For is how long it is fresh otherwise, Stale how long it may stand in for a
+// newer one; zero durations mean what docs/configuration.md says.
 type Keep struct {
 	Paths, Until           []string
 	For, Stale, Revalidate time.Duration
@@ -176,12 +187,13 @@ type Log struct {
 	Requests      bool
 }
 
-// Rules configures how activities are rendered and records are cited.
+// Rules configures how activities are rendered and records are cited. An empty name means the built-in rules.
 type Rules struct {
 	File, CiteFile string
 }
 
-// Shutdown configures the end of the program after SIGTERM.
+// Shutdown configures the end of the program after SIGTERM. Delay is how long the server still accepts requests, so
+// that balancers notice; Grace is how long running requests may take after that.
 type Shutdown struct {
 	Delay, Grace time.Duration
 }

@@ -18,6 +18,18 @@
 // docs/configuration.md and vitrine.sample.yml are generated from settings.yaml (reference_test.go).
 //
 // Secrets have a type of their own and always print as "[set]".
+//
+// The files, from below:
+//
+//	types.go, config.go    the types: secrets, sizes, the struct of all settings
+//	origins.go             where each value was given
+//	schema.go, check.go    settings.yaml, and the checks of single values
+//	read.go                YAML nodes ─▶ values; file.go and sources.go make the nodes
+//	load.go                the sources in their order, and checks of several settings together
+//	protect.go, warnings.go, write.go    a reload, what is suspicious, the printed form
+//
+// A reload reads a second Config and never changes the first: Protecting and Keeping lay what must stay over the
+// new one. Requests that run meanwhile go on with the old one.
 package configs
 
 //go:generate go test . -run TestFilesAreUpToDate -update

@@ -22,7 +22,8 @@ func Wrong(path, format string, args ...any) *Error {
 	return &Error{Path: path, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Located returns an error in which each mistake without a place has that of its setting.
+// Located returns an error in which each mistake without a place has that of its setting. It keeps joined errors
+// apart, so that each gets its own place. Other errors stay as they are.
 func (c *Config) Located(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		located := make([]error, 0, len(all.Unwrap()))
@@ -85,6 +86,7 @@ func join(mistakes []*Error) error {
 	return errors.Join(errs...)
 }
 
+// mistake returns a mistake in a value that was read already, with the place where it was given.
 func (c *Config) mistake(path, reason string) *Error {
 	return newError(c.origins[path], path, reason)
 }

@@ -18,6 +18,8 @@ import (
 	"vitrine/rules/suggest"
 )
 
+// file applies the settings in a YAML file. A file that cannot be read is a mistake, and not as if there was none:
+// an operator who names a file means it.
 func (r *reader) file(name string) {
 	place := Place{source: atFile, name: name}
 	content, err := regular.Read(name, regular.Most)
@@ -29,6 +31,9 @@ func (r *reader) file(name string) {
 }
 
 // text applies the settings in the content of a YAML file.
+//
+// The file is one mapping of sections (YAML 1.2). The node tree is kept instead of a map, because only nodes have
+// lines, and because a map would drop keys that occur twice.
 func (r *reader) text(place Place, content []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
@@ -82,7 +87,8 @@ func (r *reader) section(dst reflect.Value, settings []Setting, prefix, path str
 	})
 }
 
-// secretFile returns the secret whose value a key NAME_file takes from a file, or nil.
+// secretFile returns the secret whose value a key NAME_file takes from a file, or nil. A setting whose own name
+// ends in _file has a case before this one.
 func secretFile(settings []Setting, prefix, full string) *Setting {
 	base, isFile := strings.CutSuffix(full, "_file")
 	i := slices.IndexFunc(settings, func(s Setting) bool { return isFile && s.Secret && prefix+s.Path == base })
@@ -92,7 +98,8 @@ func secretFile(settings []Setting, prefix, full string) *Setting {
 	return &settings[i]
 }
 
-// setFromFile reads a secret from the file that a key names.
+// setFromFile reads a secret from the file that a key names. The value has the place of the key, since the file
+// with the secret has no lines worth naming.
 func (r *reader) setFromFile(dst reflect.Value, s *Setting, path string, place Place, node *yaml.Node) {
 	node = resolve(node)
 	place = place.of(node)
@@ -112,7 +119,8 @@ func (r *reader) setFromFile(dst reflect.Value, s *Setting, path string, place P
 	r.set(dst.FieldByIndex(s.index), s, path, nodeOf(s.typ, text), place)
 }
 
-// eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes.
+// eachKey calls do for every key of a mapping. Keys that come twice or are not text are mistakes. It stops when no
+// further mistake would be listed, which bounds the work for a hostile or broken file.
 func (r *reader) eachKey(place Place, path string, node *yaml.Node,
 	do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
@@ -156,6 +164,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
+// kindName names the kind of a node in mistakes, as people write it and not as YAML calls it.
 func kindName(node *yaml.Node) string {
 	switch {
 	case node.Kind == yaml.MappingNode:

@@ -15,6 +15,9 @@ const MostCatalogue = 64 << 20
 
 // CheckFiles returns an *Error for each file that a setting names and that cannot be read, joined: a server would do
 // without what it holds, and nothing would say so.
+//
+// It runs before a start and before a reload. Between the check and the reading a file may still go away; then the
+// reader of that file reports it.
 func (c Config) CheckFiles() error {
 	var mistakes []*Error
 	for i := range settings {

@@ -85,6 +85,8 @@ func checkRules(c *Config, own func(path string) error, views []string) (found [
 
 // taken returns the warm paths of a rule at a dotted path that another one of all rules has: no refresh fetches them,
 // unless that one names them, too.
+//
+// The longest path wins, as in the keeper's table of rules: a * at its end does not count for the length.
 func (k *Keep) taken(at string, all []*Keep) (found []finding) {
 	for _, template := range k.Warm {
 		p, _, _ := strings.Cut(template, "?")
@@ -106,7 +108,8 @@ func (k *Keep) taken(at string, all []*Keep) (found []finding) {
 	return found
 }
 
-// movedAway reports whether routes gives a path to the other server.
+// movedAway reports whether routes gives a path to the other server. A route covers its own path and what is below
+// it; an empty value turns a route of the preset off.
 func movedAway(routes map[string]string, p string) bool {
 	for route, to := range routes {
 		if to != "" && (route == "/" || strings.TrimSuffix(p, "/") == strings.TrimSuffix(route, "/") ||
@@ -146,6 +149,9 @@ func (k *Keep) check(at string, views []string) (found []finding) {
 
 // Door returns Auth or, if it is empty, the part of the API with the paths: "api", "portfolio", or "none" for paths
 // of neither. It returns "" if that is not one answer for all paths.
+//
+// Example: /portfolio/* has the door portfolio, /media none, /p* no single one, because it covers paths of
+// /portfolio and others.
 func (k *Keep) Door() string {
 	if k.Auth != "" {
 		return k.Auth
@@ -177,7 +183,8 @@ func (k *Keep) Covers(path string) bool {
 	return slices.ContainsFunc(k.Paths, func(pattern string) bool { return covers(pattern, path) })
 }
 
-// covers reports whether a path of a rule is a path, which may be a template, or above it.
+// covers reports whether a path of a rule is a path, which may be a template, or above it. Examples: /a/* covers
+// /a/b and /a/b/c, /a* covers /ab, /a/*/c covers /a/b/c, and /a covers /a/b.
 func covers(pattern, template string) bool {
 	if begin, ok := strings.CutSuffix(pattern, "*"); ok && !strings.HasSuffix(begin, "/") {
 		return strings.HasPrefix(template, begin)

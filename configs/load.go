@@ -30,6 +30,10 @@ type Sources struct {
 }
 
 // Load returns the checked configuration, or all mistakes at once, each an *Error, sorted by place.
+//
+// The weakest source is applied first, and each stronger one replaces its values. The preset comes last, because
+// any source may name it; it sets only what no source gives. With mistakes, the returned configuration is
+// incomplete and must not be used, except to say more about the mistakes.
 func Load(s Sources) (Config, error) {
 	c := Default()
 	if s.Demo {
@@ -75,7 +79,8 @@ func (s Sources) File() string {
 	return ""
 }
 
-// contradictions returns mistakes in combinations of valid values.
+// contradictions returns mistakes in combinations of valid values. They depend on several settings, so no check of
+// one value can find them.
 func (c *Config) contradictions() (mistakes []*Error) {
 	if c.HTTP.CORS.Credentials && slices.Contains(c.HTTP.CORS.Origins, "*") {
 		mistakes = append(mistakes, c.mistake("http.cors.credentials",
@@ -138,6 +143,8 @@ func (c *Config) wrongEndpoints(known func(path string) error) (mistakes []*Erro
 	return mistakes
 }
 
+// wrongEndpoint returns why an endpoint of a key would open nothing, or nil. A path that is near one of this
+// server's is a mistake even if the other server might answer it.
 func (c *Config) wrongEndpoint(endpoint string, known func(path string) error) error {
 	if !strings.HasPrefix(endpoint, "/") || placeholder(endpoint) != "" {
 		return nil // a mistake already
@@ -235,8 +242,9 @@ func (c *Config) merge(path string, own, stored map[string][]string) map[string]
 	return all
 }
 
-// Changed returns the dotted paths of the settings that differ between c and another configuration. It does not list
-// entries of maps.
+// Changed returns the dotted paths of the settings that differ between c and another configuration. It does not
+// list entries of maps. Both have the same struct, so the comparison needs no list of settings that could be out of
+// date.
 func (c Config) Changed(other Config) (paths []string) {
 	before, after := reflect.ValueOf(c), reflect.ValueOf(other)
 	for _, s := range settings {
@@ -299,7 +307,8 @@ func Default() Config {
 	return c
 }
 
-// use sets the values of a bundle that no other source gives. It panics on a mistake in a bundle.
+// use sets the values of a bundle that no other source gives. It panics on a mistake in a bundle. Its values count
+// as defaults: a source replaces them, and With does, too.
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range settings {

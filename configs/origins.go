@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// source is a kind of place, the weakest first.
+// source is a kind of place, the weakest first. The order is that of precedence, so comparisons of sources say
+// which one counts.
 type source int
 
 const (
@@ -20,6 +21,8 @@ const (
 )
 
 // Place says where a value was given.
+//
+// The zero Place is that of a default, which needs no mention.
 type Place struct {
 	source source
 	name   string // name of a file, a variable, a flag, or a bundle of built-in values
@@ -68,7 +71,8 @@ func (c *Config) FromFile() bool {
 // Cut reports whether the last line of the file does not end, as if it was not written to its end.
 func (c *Config) Cut() bool { return c.cut }
 
-// record records the origin of a value, unless it is a default.
+// record records the origin of a value, unless it is a default. The map is made at the first value, since most
+// configurations of tests have none.
 func (c *Config) record(path string, place Place) {
 	if place == (Place{}) {
 		return
@@ -79,7 +83,8 @@ func (c *Config) record(path string, place Place) {
 	c.origins[path] = place
 }
 
-// isAt reports whether a dotted path is that of a setting, or of an entry in it.
+// isAt reports whether a dotted path is that of a setting, or of an entry in it. Example: lists.named.a and
+// upstream.keep[0] are at lists.named and upstream.keep, lists.name is not.
 func isAt(path, setting string) bool {
 	rest, ok := strings.CutPrefix(path, setting)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

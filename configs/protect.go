@@ -30,7 +30,8 @@ func (c Config) Protecting(next Config) (_ Config, stay []string) {
 	return next, p.stay
 }
 
-// protection compares two configurations, and changes the second.
+// protection compares two configurations, and changes the second. It reads origins of both: a value alone does not
+// say whether a file left it out or repeats the default.
 type protection struct {
 	before, next *Config
 	stay         []string

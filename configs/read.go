@@ -14,6 +14,8 @@ import (
 )
 
 // reader sets values of a configuration and collects mistakes.
+//
+// All sources use it one after the other on the same configuration. It is not safe for concurrent use.
 type reader struct {
 	c        *Config
 	checks   Checks
@@ -36,7 +38,8 @@ func (r *reader) mistake(place Place, path, reason string) {
 // full reports whether no further mistake would be listed.
 func (r *reader) full() bool { return len(r.mistakes) > mostMistakes }
 
-// set reads a value of a setting or of a map's entry, and reports whether it is valid and set.
+// set reads a value of a setting or of a map's entry, and reports whether it is valid and set. A value that is
+// invalid leaves dst unchanged, so the mistakes that follow concern the file and not this mistake.
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolve(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
@@ -78,7 +81,8 @@ func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node
 	return right
 }
 
-// setMap adds entries to those of a map. An empty map clears the default entries.
+// setMap adds entries to those of a map. An empty map clears the default entries. A file thus adds to the defaults,
+// and {} says that there are none.
 func (r *reader) setMap(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	if dst.IsNil() || len(node.Content) == 0 {
 		dst.Set(reflect.MakeMap(dst.Type()))

@@ -60,6 +60,9 @@ func readSettings() (tree, flat []Setting) {
 // complete finds the fields of settings in the struct t, which is the section with a prefix of paths and a field
 // index, and returns the settings without sections. A field has the name of its setting, capitalised as in Go. live
 // says that the section is.
+//
+// A setting without a field, or a field of another kind, panics at the start of the program: settings.yaml and
+// Config are two halves of one table.
 func complete(settings []Setting, t reflect.Type, prefix string, index []int, live bool) (flat []Setting) {
 	for i := range settings {
 		s := &settings[i]

@@ -24,6 +24,8 @@ const (
 )
 
 // environ applies the settings in the environment. VITRINE_…_FILE names a file with a secret.
+//
+// The variables are sorted, so that of two for one setting the same one is always the mistake.
 func (r *reader) environ(environ []string) {
 	set := make(map[*Setting]string) // by setting: the variable that has set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {

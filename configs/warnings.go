@@ -9,6 +9,9 @@ import (
 )
 
 // Warnings says which settings protect less than they seem to, and what a publicly reachable server lacks.
+//
+// A warning is for what may be meant; what cannot be meant is a mistake of Load. The operator sees them in the log
+// of a start and from vitrine config.
 func (c Config) Warnings() (all []string) {
 	short := func(path string, key Secret, least int, danger string) {
 		if n := len(key.Reveal()); n > 0 && n < least {

@@ -18,6 +18,7 @@ import (
 const Most = 1 << 20
 
 // Open opens a regular file of at most most bytes. Errors do not repeat the name; errors.Is finds fs.ErrNotExist.
+// The caller closes the file. It is checked twice: what the name means may change between the look and the opening.
 func Open(name string, most int64) (*os.File, error) {
 	// Look before opening: even opening some devices has effects.
 	info, err := os.Stat(name)
@@ -85,7 +86,8 @@ func tooLong(most int64) error {
 	return fmt.Errorf("is too long: at most %s are read", humanize.IBytes(uint64(most)))
 }
 
-// reason removes operation and name from an error of package os: callers name the file in their own words.
+// reason removes operation and name from an error of package os: callers name the file in their own words. An error
+// of another kind stays as it is; nil stays nil.
 func reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -1,6 +1,15 @@
 // Package accesslog reads the requests from logs of web servers: common and combined format, JSON of nginx and Caddy,
 // Vitrine's own text and JSON, HAR files of browsers, and lists of paths. Each line says itself what it is; what is
 // compressed with gzip is decompressed. Logs are streamed, and a line or entry may have any length.
+//
+// Examples of lines, all of which give GET /api/activities?limit=3:
+//
+//	10.0.0.1 - - [01/Mar/2026:10:00:00 +0100] "GET /api/activities?limit=3 HTTP/1.1" 200 512
+//	{"request":{"method":"GET","uri":"/api/activities?limit=3"},"status":200}
+//	time=2026-03-01T10:00:00Z level=INFO msg=request method=GET url=/api/activities?limit=3
+//	/api/activities?limit=3
+//
+// A log is not trusted: it has what clients sent. The caller decides which of its requests to repeat.
 package accesslog
 
 import (
@@ -18,7 +27,7 @@ import (
 	"strings"
 )
 
-// Entry is a logged request.
+// Entry is a logged request. Method is in capitals, as logged; it is GET where a log does not say.
 type Entry struct {
 	Method string
 	URL    string // as logged: with or without a host
@@ -33,6 +42,10 @@ const (
 )
 
 // Read returns the requests of a log. Other errors than ErrLine end it.
+//
+// It recognises gzip by its magic number (RFC 1952: 2.3.1) and not by a name, because standard input has none, and
+// skips a byte order mark, with which some tools begin a file of paths. The caller may stop at any entry; it owns r
+// and closes it.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		in := bufio.NewReaderSize(r, mostLine)
@@ -55,6 +68,8 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
+// readLines reads one entry from each line. Blank lines and comments give nothing. Of a line that is longer than
+// the buffer it drops the rest and yields ErrLine: the text that takes its place has no request.
 func readLines(in *bufio.Reader, yield func(Entry, error) bool) {
 	for {
 		line, err := in.ReadSlice('\n')
@@ -78,7 +93,8 @@ func readLines(in *bufio.Reader, yield func(Entry, error) bool) {
 // har matches the beginning of a HAR file.
 var har = regexp.MustCompile(`^\s*\{\s*"log"\s*:\s*\{`)
 
-// readHAR reads the entries of a HAR file one by one.
+// readHAR reads the entries of a HAR file one by one. The limit on bytes is set anew for each entry, so a file may
+// be of any length while one entry may not fill the memory.
 func readHAR(in io.Reader, yield func(Entry, error) bool) {
 	bounded := &io.LimitedReader{R: in, N: mostEntry}
 	d := json.NewDecoder(bounded)
@@ -88,6 +104,7 @@ func readHAR(in io.Reader, yield func(Entry, error) bool) {
 		before = t
 		t, err = d.Token()
 	}
+	// The decoder now stands in the array of entries; what came before it was skipped token by token.
 	n := 0
 	for ; err == nil && d.More(); n++ {
 		bounded.N = mostEntry
@@ -114,7 +131,9 @@ var (
 	address     = regexp.MustCompile(`^(?:/|https?://)\S*$`)
 )
 
-// parse returns the request of a line.
+// parse returns the request of a line. The order goes from the strictest form to the loosest, since a looser one
+// would match a part of a stricter: an address alone; an object anywhere in the line, because a collector may put a
+// time before it; Vitrine's text; a quoted request line; an unquoted one.
 func parse(line string) (Entry, error) {
 	if address.MatchString(line) {
 		return Entry{"GET", line}, nil
@@ -135,7 +154,8 @@ func parse(line string) (Entry, error) {
 	return Entry{}, ErrLine
 }
 
-// unquoted returns what a quoted text quotes. Servers escape as Go does.
+// unquoted returns what a quoted text quotes. Servers escape as Go does. Apache and nginx also write \xHH, which Go
+// reads, too.
 func unquoted(text string) string {
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
@@ -145,6 +165,9 @@ func unquoted(text string) string {
 
 // parseJSON returns the request of an object: of its parts, by the names that servers and common formats give them,
 // or of the request line or the object "request". Its URL is empty if there is none.
+//
+// Examples: nginx {"request":"GET /x HTTP/1.1"} or {"request_method":"GET","request_uri":"/x"}, Caddy
+// {"request":{"method": "GET","uri":"/x"}}.
 func parseJSON(object []byte) Entry {
 	type parts struct {
 		Method, URL, URI, Args string

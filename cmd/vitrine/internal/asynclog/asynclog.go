@@ -22,8 +22,8 @@ const (
 	pause = 5 * time.Millisecond
 )
 
-// Writer passes lines to a goroutine that writes them. It drops and counts lines for which there is no room, or which
-// cannot be written. It is safe for concurrent use.
+// Writer passes lines to a goroutine that writes them. It drops and counts lines for which there is no room, or
+// which cannot be written. It is safe for concurrent use. The zero value does not work: use New.
 type Writer struct {
 	to     io.Writer
 	report func(lines int) error // if nil, dropped lines are only counted
@@ -79,6 +79,8 @@ func (w *Writer) Close(ctx context.Context) {
 	}
 }
 
+// run writes what waits, in turns of one buffer each: writers fill one while the other is written, so no lock is
+// held during a write. It ends when Close was called and nothing waits.
 func (w *Writer) run() {
 	defer close(w.done)
 	var lines []byte
