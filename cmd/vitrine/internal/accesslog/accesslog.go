@@ -6,7 +6,7 @@
 //
 //	10.0.0.1 - - [01/Mar/2026:10:00:00 +0100] "GET /api/activities?limit=3 HTTP/1.1" 200 512
 //	{"request":{"method":"GET","uri":"/api/activities?limit=3"},"status":200}
-//	time=2026-03-01T10:00:00Z level=INFO msg=request method=GET url=/api/activities?limit=3
+//	time=2026-03-01T10:00:00Z level=INFO msg=request method=GET url="/api/activities?limit=3"
 //	/api/activities?limit=3
 //
 // A log is not trusted: it has what clients sent. The caller decides which of its requests to repeat.

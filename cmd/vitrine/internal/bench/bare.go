@@ -14,7 +14,8 @@ import (
 // maxCopy is the length of the longest answer that a bare server holds, in bytes.
 const maxCopy = 512 << 20
 
-// bare is the yardstick: a Fiber server with one handler, which sends bytes copied from the front end.
+// bare is the yardstick: a Fiber server with one handler, which sends bytes copied from the front end. Fiber is the
+// framework on which Vitrine's own server runs, so that the difference is what Vitrine does.
 type bare struct{ answer atomic.Pointer[answer] }
 
 type answer struct {
@@ -36,6 +37,8 @@ type Copied struct {
 }
 
 // ServeBare serves on a free loopback port, and copies answers when the parent asks for it, until in ends.
+//
+// The buffer for reading is as large as the front end's limits need: a URL of 64 KiB and its headers.
 func ServeBare(in io.Reader, out io.WriteCloser) error {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,7 +64,9 @@ func ServeBare(in io.Reader, out io.WriteCloser) error {
 // local is a client that neither asks for compressed answers nor keeps connections.
 var local = &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
-// Copy requests an answer from a front end and sends it from now on, unless it is too long.
+// Copy requests an answer from a front end and sends it from now on, unless it is too long. It has the form of a
+// method for net/rpc. Requests that run meanwhile get the old or the new answer whole, because the pointer is
+// swapped.
 func (b *bare) Copy(q Copy, copied *Copied) error {
 	req, err := http.NewRequest(http.MethodGet, "http://"+q.Addr+q.Path, nil)
 	if err != nil {

@@ -10,6 +10,11 @@
 //
 // A wrong answer never becomes a figure: another status, or an answer from the result cache where every question is
 // new, ends its case with an error.
+//
+// The files, in the order of a measurement: fill.go makes the store; questions.go reads its words and draws
+// requests from cases.yaml; child.go starts the two processes, serving.go and bare.go are what these do; load.go
+// sends requests; measure.go and meanwhile.go use it, for a case alone, beside a crowd, and while records change;
+// report.go prints.
 package bench
 
 import (
@@ -29,7 +34,8 @@ import (
 	"time"
 )
 
-// Options say what to measure and for how long, and give access to the program.
+// Options say what to measure and for how long, and give access to the program. Run raises Rounds and Duration to
+// at least one round and one nanosecond.
 type Options struct {
 	// Sizes are the numbers of activities to measure with, one after the other, each in an embedded store of its own.
 	// 0 means the institute's own number.
@@ -47,6 +53,9 @@ type Options struct {
 
 // Run measures. If there is an error, the report has the other results, and none of the stores that could not be
 // served.
+//
+// Each size is a run of its own, with its own dice from the same seed: two measurements of the same records ask the
+// same questions. ctx ends the run between two requests.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o.Rounds, o.Duration = max(o.Rounds, 1), max(o.Duration, 1)
 	all := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
@@ -67,7 +76,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return all, failed
 }
 
-// thisMachine describes the machine. It includes the processor's name on Linux.
+// thisMachine describes the machine. It includes the processor's name on Linux. Figures of different machines must
+// not be compared, so the report names it.
 func thisMachine() string {
 	processor := "unknown processor"
 	text, _ := os.ReadFile("/proc/cpuinfo")
@@ -78,7 +88,7 @@ func thisMachine() string {
 		runtime.Version())
 }
 
-// bench is one run of measurements.
+// bench is one run of measurements. One goroutine uses it; the goroutines of a task get what they need as values.
 type bench struct {
 	Options
 	size          int
@@ -103,6 +113,8 @@ func Steps() []string {
 	return append(names, stepBeside, stepRefresh)
 }
 
+// measure makes one run: the store, the starts, all cases, the refresh. It goes on after the error of a case, and
+// returns it in the end. The share of the collector counts from the end of the start to the end of the last step.
 func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
@@ -126,6 +138,7 @@ func (b *bench) measure(ctx context.Context) (err error) {
 	return failed
 }
 
+// stop ends both children, if they run, and waits for them, because the store can be opened by one process only.
 func (b *bench) stop() (err error) {
 	for _, c := range []*child{b.bare, b.serving} {
 		if c != nil {
@@ -142,7 +155,8 @@ const (
 	startsTime = 30 * time.Second     // no further round of starts begins after this time
 )
 
-// firstCases are the kinds of questions that a process is asked as soon as it is ready.
+// firstCases are the kinds of questions that a process is asked as soon as it is ready. They need different indexes
+// and parts, none of which a process that has just started has used.
 var firstCases = []string{"list", "filter-equality", "filter-range", "filter-infix", "filter-elem", "aggregate",
 	"spectrum-20", "lists-page", "lists-words", "levenshtein"}
 
@@ -156,6 +170,9 @@ type Start struct {
 }
 
 // start starts the children; to measure starts, also front ends from snapshot files, which the first writes.
+//
+// The first process with snapshot files writes them and is not measured; the next ones read them. Their folder is
+// removed before the cases are measured, whose process reads the store.
 func (b *bench) start(ctx context.Context) (err error) {
 	rounds := 1
 	if b.Cases.MatchString(stepStart) {
@@ -177,7 +194,8 @@ func (b *bench) start(ctx context.Context) (err error) {
 	return err
 }
 
-// starts starts the serving process several times, keeps the last, and returns the median start.
+// starts starts the serving process several times, keeps the last, and returns the median start. The median of
+// whole starts is returned, not of single figures, so that what it shows belongs together.
 func (b *bench) starts(ctx context.Context, rounds int, env ...string) (Start, error) {
 	var all []Start
 	for began := time.Now(); len(all) == 0 || len(all) < rounds && time.Since(began) < startsTime; {
@@ -196,6 +214,9 @@ func (b *bench) starts(ctx context.Context, rounds int, env ...string) (Start, e
 }
 
 // startOnce starts the serving process and returns when its start is complete.
+//
+// Memory of the child returns when its start is complete, so the call waits in the background while this goroutine
+// polls /readyz and the process's memory. A start that never becomes ready ends with the child, or with ctx.
 func (b *bench) startOnce(ctx context.Context, env []string) (s Start, err error) {
 	cmd := b.Command(ctx, b.uri, "bench", "serve")
 	cmd.Env = append(cmd.Env, env...)
@@ -223,12 +244,14 @@ func (b *bench) startOnce(ctx context.Context, env []string) (s Start, err error
 	return s, nil
 }
 
+// ready reports whether the child answers and has every view.
 func (c *child) ready() bool {
 	res, err := local.Get("http://" + c.addr + "/readyz")
 	return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
 }
 
-// firstAnswers asks a question of each kind until it is answered, and returns the time of the slowest.
+// firstAnswers asks a question of each kind until it is answered, and returns the time of the slowest. A server may
+// refuse a question while an index is built (503), so each is repeated; the time counts from its first try.
 func (b *bench) firstAnswers(ctx context.Context) (slowest time.Duration, err error) {
 	for _, name := range firstCases {
 		c := caseNamed(name)

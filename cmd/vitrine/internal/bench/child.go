@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// grace is how long a child may take to end after it was interrupted.
+// grace is how long a child may take to end after it was interrupted. After it, package exec kills the child.
 const grace = 20 * time.Second
 
 // child is one side of a measurement in a process of its own. It reads calls in JSON-RPC from its standard input and
@@ -37,6 +37,9 @@ type pipe struct {
 const service = "Child"
 
 // startChild starts a child, which the caller must close. It is interrupted when cmd's context ends.
+//
+// A child writes its address first, and only then answers calls, so the decoder and the client read from the pipe
+// one after the other. Its errors go to this process's standard error.
 func startChild(cmd *exec.Cmd) (*child, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay, cmd.Stderr = grace, os.Stderr
@@ -57,6 +60,7 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
+// call calls a method of the child and waits for its reply. The error names the method and the process.
 func (c *child) call(method string, args, reply any) error {
 	if err := c.calls.Call(service+"."+method, args, reply); err != nil {
 		return fmt.Errorf("%s of child %d: %w", method, c.cmd.Process.Pid, err)
@@ -64,7 +68,9 @@ func (c *child) call(method string, args, reply any) error {
 	return nil
 }
 
-// processorTime returns the user and system time that the child has used; 0 if the system does not report it.
+// processorTime returns the user and system time that the child has used; 0 if the system does not report it. It
+// sums the threads, because /proc/PID/schedstat has the first one only. Schedstat counts nanoseconds, where
+// /proc/PID/stat counts ticks of ten milliseconds.
 func (c *child) processorTime() (used time.Duration) {
 	threads, _ := procfs.AllThreads(c.cmd.Process.Pid) // only on Linux
 	for _, t := range threads {
@@ -76,6 +82,7 @@ func (c *child) processorTime() (used time.Duration) {
 }
 
 // ownMemory returns a process's resident memory without file pages, in bytes; 0 if the system does not report it.
+// Pages of mapped files do not count: the system can drop them at any time.
 func ownMemory(pid int) int64 {
 	if p, err := procfs.NewProc(pid); err == nil { // only on Linux
 		if status, err := p.NewStatus(); err == nil {

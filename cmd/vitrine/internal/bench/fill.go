@@ -19,11 +19,14 @@ import (
 	"vitrine/rules/raw"
 )
 
-// fillBatch is how many records are stored at once.
+// fillBatch is how many records are stored at once. It bounds the memory of this process, not the figures of a
+// measurement.
 const fillBatch = 4000
 
 // prepare makes the store, unless an earlier measurement has made it and the build is not to be measured, and reads
 // the vocabulary from it. Afterwards the store belongs to the serving process.
+//
+// The file's name has the number of activities, so that a folder can have the stores of several sizes.
 func (b *bench) prepare(ctx context.Context) error {
 	// The measurement changes the store's records, so it has a name that an operator would not choose.
 	file := filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
@@ -80,7 +83,8 @@ func (b *bench) command(ctx context.Context, name string, args ...string) (time.
 	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), nil
 }
 
-// grow adds variations of a store's activities until it has the given number.
+// grow adds variations of a store's activities until it has the given number. The institute's own activities stay
+// as they are; an institute that has more than size keeps them all.
 func grow(ctx context.Context, store origin.Store, size int) error {
 	var own, batch []bson.Raw
 	for record, err := range store.Scan(ctx, collectionActivities) {
@@ -104,6 +108,9 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 
 // variation returns the i-th activity made from an institute's own: one of them under another id, with the authors
 // and units of another and words of its title. It depends only on them and on i.
+//
+// The seed never changes, so that stores of one size made at different times are equal, and figures of two versions
+// of the program can be compared.
 func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	const seed = 0x7669747269
 	dice := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -125,7 +132,8 @@ func variation(own []bson.Raw, i int) (bson.Raw, error) {
 	return made, nil
 }
 
-// mixed returns a title in which one to three words come from another title.
+// mixed returns a title in which one to three words come from another title. The words of all titles together stay
+// those of the institute, so that searches find as many as there.
 func mixed(title, other string, dice *rand.Rand) string {
 	words := strings.Fields(title)
 	others := slices.DeleteFunc(strings.Fields(other), func(word string) bool { return !plain(word) })

@@ -16,6 +16,9 @@ import (
 )
 
 // task says which requests to send to a server, and for how long.
+//
+// Without Rate a connection sends its next request when it has the answer to the last: that measures how much a
+// server can do. With Rate requests fall due by the clock: that measures how long clients wait.
 type task struct {
 	Paths    []string          // with their queries, requested in this order
 	Once     bool              // end the task when all paths were requested; otherwise start over
@@ -29,7 +32,7 @@ type task struct {
 	Crowd bool
 }
 
-// sample is the result of a task.
+// sample is the result of a task. Took has the requests of all connections in no order; quantile sorts it.
 type sample struct {
 	Elapsed, Processor time.Duration   // Processor is the server's user and system time
 	Took               []time.Duration // by the requests
@@ -46,6 +49,9 @@ const (
 
 // drive performs a task on a child's server until its paths, its duration or ctx end. It sends at least one request,
 // even if the duration passes before that on a busy machine. A response with another status is an error.
+//
+// Processor time is read before and after, so what the child does between two tasks is not in it. One client has
+// exactly as many connections as goroutines use, so no request waits for one.
 func drive(ctx context.Context, c *child, t task) (sample, error) {
 	if len(t.Paths) == 0 {
 		return sample{}, errors.New("a task without paths")
@@ -84,6 +90,8 @@ func drive(ctx context.Context, c *child, t task) (sample, error) {
 
 // run sends requests over one connection until ctx ends, the paths run out, or a request fails. A request in flight
 // when ctx ends counts, because leaving it out would favour slow answers.
+//
+// The connections share the paths by a counter: each path is requested by the connection that is free first.
 func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, start time.Time,
 	asked *atomic.Int64) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()

@@ -20,6 +20,7 @@ import (
 var crowds = [...]int{8, 32}
 
 // Requests per second that are measured beside a crowd. They fall due whether or not earlier ones are answered.
+// They are far below what a server can answer alone, so that a wait comes from the crowd.
 const keptPace, uncachedPace = 500, 50
 
 // besideShare is how many times as long as a case the requests beside a crowd are measured, because they are few.
@@ -32,6 +33,8 @@ type Beside struct {
 }
 
 // beside measures how long others wait beside clients that ask questions of a costly case.
+//
+// Three tasks run at the same time: the crowd, requests for a kept answer, and lists of filters that are new.
 func (b *bench) beside(ctx context.Context, c Case) error {
 	var results [len(crowds)]Beside
 	for i, clients := range crowds {
@@ -72,6 +75,9 @@ const (
 )
 
 // refresh changes records under steady requests: in several rounds, then with a job that renders all.
+//
+// The full job comes last, since its generation has every row anew. The rounds are sorted by the ratio of the two
+// waits without a division, so that a wait of zero is no special case.
 func (b *bench) refresh(ctx context.Context) error {
 	if !b.Cases.MatchString(stepRefresh) {
 		return nil
@@ -95,6 +101,9 @@ func (b *bench) refresh(ctx context.Context) error {
 }
 
 // refreshOnce sends requests, first without a change, then with one, and stops soon after the change is visible.
+//
+// The phases: make the change; request the popular pages once, so that they are kept; measure steady requests; go
+// on with requests while the child stores the change and waits until it is visible; stop half a second later.
 func (b *bench) refreshOnce(ctx context.Context, serial int, full bool) (r Refresh, err error) {
 	change := Change{Full: full}
 	for _, record := range b.words.records {

@@ -49,6 +49,9 @@ func (b *bench) everyCase(ctx context.Context) error {
 }
 
 // measureCase measures a case, the front end and the bare handler in turns.
+//
+// A case with kept answers compares with the bare handler, which sends a copy of the first answer. A Fresh case has
+// no such copy, because each answer is another one: its ratio stays 0.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t := task{Paths: paths, Once: c.Fresh, Header: c.Header, Status: c.Status, Conns: c.Conns, Duration: b.Duration}
 	if c.Kept {
@@ -115,7 +118,8 @@ func (s *stopwatch) Write(p []byte) (int, error) {
 	return s.Writer.Write(p)
 }
 
-// compressAlone compresses an answer as the front end does, and returns how long only that took.
+// compressAlone compresses an answer as the front end does, and returns how long only that took. The body is read
+// between the writes, and only the writes count.
 func compressAlone(url string) (time.Duration, error) {
 	res, err := local.Get(url)
 	if err != nil {
@@ -165,7 +169,8 @@ func resultOf(ours, theirs []sample) *Result {
 	return r
 }
 
-// median returns the middle figure, or the mean of the middle two, or 0 without figures.
+// median returns the middle figure, or the mean of the middle two, or 0 without figures. The mean of the middle two
+// keeps an even number of rounds from favouring the faster or the slower one.
 func median[E any, T float64 | time.Duration](all []E, figure func(E) T) T {
 	var figures []T
 	for _, e := range all {

@@ -38,6 +38,7 @@ type Case struct {
 	Conns int
 }
 
+// cases are the cases of cases.yaml in its order. A mistake in the file panics at the first use.
 var cases = sync.OnceValue(func() (all []Case) {
 	yamlfile.BuiltIn("cases.yaml", casesSource, &all)
 	for i, c := range all {
@@ -74,7 +75,8 @@ var wordPaths = map[string][]string{
 	"projects": {"funding_number"},
 }
 
-// collect reads the vocabulary and some activities to change. rows is the number of activities, if known.
+// collect reads the vocabulary and some activities to change. rows is the number of activities, if known. Words are
+// kept once each, so a rare unit is asked for as often as a frequent one.
 func collect(ctx context.Context, store origin.Source, rows, changes int) (*vocabulary, error) {
 	v := &vocabulary{words: map[string][]string{}}
 	for collection, paths := range wordPaths {
@@ -108,6 +110,8 @@ func collect(ctx context.Context, store origin.Source, rows, changes int) (*voca
 var placeholder = regexp.MustCompile(`\{[a-z_.]+\}`)
 
 // question returns a question for a case with random words, or false if the records lack a word.
+//
+// Example: the path /api/users/{authors.user} becomes /api/users/ada.
 func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	if c.Mixes != nil {
 		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
@@ -130,6 +134,9 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 }
 
 // draw returns up to count different paths for a case; those of a Fresh case were never drawn before.
+//
+// Only hashes of the paths are kept: a run draws hundreds of thousands. Two paths with one hash cost a path, no
+// error.
 func (b *bench) draw(c Case, count int) (paths []string) {
 	const maxVain = 1000 // after so many duplicates in a row draw gives up
 	seen := b.seen

@@ -18,6 +18,8 @@ import (
 )
 
 // Report has the results of one call of Run.
+//
+// Its fields are those of the JSON form, in which durations are nanoseconds.
 type Report struct {
 	Commit, Machine string
 	Began           time.Time
@@ -131,7 +133,8 @@ func value(figure string) float64 {
 	return f
 }
 
-// Write puts the table between the marks of a Markdown document, in place of the previous one.
+// Write puts the table between the marks of a Markdown document, in place of the previous one. The rest of the
+// document stays as it is. A document without the marks is an error, and not changed.
 func Write(document, table string) error {
 	const begin, end = "<!-- bench -->\n", "<!-- /bench -->\n"
 	text, err := os.ReadFile(document)
@@ -146,7 +149,8 @@ func Write(document, table string) error {
 	return os.WriteFile(document, []byte(before+begin+"\n"+table+"\n"+end+after), 0o644)
 }
 
-// number formats a figure with three digits, and without decimals above a thousand.
+// number formats a figure with three digits, and without decimals above a thousand. Examples: 0.01234 becomes
+// 0.0123, 12.345 becomes 12.3, 1234.2 becomes 1,234, and 0 a dash: not measured.
 func number(f float64) string {
 	if f == 0 {
 		return "–"

@@ -34,6 +34,9 @@ type Memory struct {
 }
 
 // Memory returns the memory that the process needs, once only requests keep it busy.
+//
+// It waits for the start to settle, because until then the process holds what it loads from. It returns unused
+// memory to the system first, so that the figure is what is needed and not what was.
 func (s *Serving) Memory(_ struct{}, m *Memory) error {
 	<-s.Settled
 	debug.FreeOSMemory()
@@ -56,6 +59,9 @@ type Change struct {
 
 // Change stores activities, runs their job, and returns when requests are answered from them: visible is how long
 // after the request for the job.
+//
+// It polls each millisecond instead of waiting for an event, because requests see a generation exactly when
+// Snapshot returns it.
 func (s *Serving) Change(c Change, visible *time.Duration) error {
 	before, err := s.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
