@@ -71,8 +71,7 @@ func (c *Config) FromFile() bool {
 // Cut reports whether the last line of the file does not end, as if it was not written to its end.
 func (c *Config) Cut() bool { return c.cut }
 
-// record records the origin of a value, unless it is a default. The map is made at the first value, since most
-// configurations of tests have none.
+// record records the origin of a value, unless it is a default. The map is nil before the first one.
 func (c *Config) record(path string, place Place) {
 	if place == (Place{}) {
 		return

@@ -91,6 +91,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	// Before the store is opened, since an embedded one reads its file then.
 	limitMemory()
 	open := openExisting
 	if demo {
@@ -101,6 +102,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	// Damage that prevents no read is a warning: the server shows what is sound.
 	warnOfDamage(store, log)
 	if demo {
 		if err := loadDemo(ctx, store); err != nil {

@@ -37,6 +37,7 @@ func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 }
 
 // openExisting is openStore for all other commands: for a mistyped path it returns an error and creates no file.
+// MongoDB creates a database only with its first record, so a mistyped name there shows an empty one instead.
 func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	if path := embeddedPath(cfg); path != "" {
 		info, err := os.Stat(path)
@@ -51,7 +52,8 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 	return openStore(ctx, cfg)
 }
 
-// withStore calls do with the configured store, which must exist, and closes it afterwards.
+// withStore calls do with the configured store, which must exist, and closes it afterwards. It returns the errors
+// of both.
 func withStore(ctx context.Context, cfg configs.Config, do func(origin.Store) error) error {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {

@@ -24,6 +24,8 @@ var root = filepath.Join("..", "..", "..", "..")
 var binary string
 
 // Main builds the program and runs the tests of a package. It is the TestMain of the packages below this one.
+//
+// The packages below are processes of their own, which go test runs beside each other.
 func Main(m *testing.M) {
 	alone()
 	// Tests mostly wait for processes, so that more go on at a time than there are processors.
@@ -72,6 +74,8 @@ func build() (err error) {
 
 // watchSources opens all folders of the source: go test keeps a result until one of the files changes that the test
 // opened.
+//
+// Without it, go test would report a kept result after a change of the program, since the tests import none of it.
 func watchSources() error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(d.Name(), ".") && path != root

@@ -20,13 +20,16 @@ func WriteLines(t *testing.T, name string, lines ...string) {
 }
 
 // NewLines returns a scanner of lines, long enough for every test.
+//
+// A log line of the program may have a whole filter, which is longer than the 64 KiB of a bufio.Scanner.
 func NewLines(r io.Reader) *bufio.Scanner {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<20)
 	return s
 }
 
-// WriteFile writes a configuration file and returns its name.
+// WriteFile writes a configuration file and returns its name. Only its owner can read it, as the file of an
+// operator with keys.
 func WriteFile(t *testing.T, dir, content string) string {
 	t.Helper()
 	name := filepath.Join(dir, "vitrine.yml")
@@ -46,7 +49,8 @@ func WriteDump(t *testing.T, dir string) {
 	Run(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 }
 
-// ImportOsiris fills a new store with the made-up OSIRIS database of testdata.
+// ImportOsiris fills a new store with the made-up OSIRIS database of testdata. The caller's package lies beside
+// testdata, so the path is relative to that package.
 func ImportOsiris(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -58,7 +62,8 @@ func ImportOsiris(t *testing.T) (dir string) {
 	return dir
 }
 
-// WriteDemo writes a dump of the first records of each collection of the demo institute.
+// WriteDemo writes a dump of the first records of each collection of the demo institute. The whole institute takes
+// longer to build than most tests need.
 func WriteDemo(t *testing.T, dir string, records int) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(dir, "dump"), 0o755); err != nil {

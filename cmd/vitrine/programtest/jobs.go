@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Leads reports whether an instance believes that it holds the lease.
+// Leads reports whether an instance believes that it holds the lease. The lease in the store may belong to another
+// instance already; the metrics say what this one believes.
 func (s *Server) Leads() bool {
 	s.T.Helper()
 	_, text := Fetch(s.T, http.MethodGet, s.Admin+"/metrics")
@@ -17,6 +18,8 @@ func (s *Server) Leads() bool {
 }
 
 // Generations returns the generation and epoch of every view that an instance serves.
+//
+// Two instances that show the same have equal texts.
 func (s *Server) Generations() string {
 	s.T.Helper()
 	_, body := Fetch(s.T, http.MethodGet, s.Admin+"/admin/views")

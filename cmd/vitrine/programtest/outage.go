@@ -14,7 +14,9 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// Outage has a program whose store is behind a failing network, and direct access to that store.
+// Outage has a program whose store is behind a failing network, and direct access to that store. Network can
+// refuse, cut and delay what the program sends; Direct passes by it, so a test can change records and read rows
+// during an outage.
 type Outage struct {
 	*Server
 	Network *mongotest.Proxy
@@ -32,6 +34,8 @@ materialize: {lease: 3s, schedule: {activities: "@every 1s"}}
 `
 
 // StartOutage starts a program in a folder, with 40 activities.
+//
+// Outage.Until relies on the 40.
 func StartOutage(t *testing.T, dir, uri string, args ...string) *Outage {
 	t.Helper()
 	o := &Outage{Network: mongotest.NewProxy(t, uri), Direct: Reach(t, uri)}
@@ -141,6 +145,10 @@ func (o *Outage) UntilMarked(t *testing.T, stale bool) (header http.Header, body
 }
 
 // IsServing requests answers that memory has, and others that need the store.
+//
+// before is the list as it was before the outage. A list and a filter come from memory, and say that they may be
+// stale; a look-up of a session's user and a search for words need the store and are refused with Retry-After (RFC
+// 9110: 10.2.3).
 func (o *Outage) IsServing(t *testing.T, before string) {
 	t.Helper()
 	h, body := o.UntilMarked(t, true)
@@ -222,7 +230,8 @@ func (o *Outage) IsLeftAlone(t *testing.T) {
 	}
 }
 
-// pings returns how often the circuit has pinged the store.
+// pings returns how often the circuit has pinged the store. The counter has no labels, so the text before its value
+// ends with a blank.
 func (o *Outage) pings() (n int64) {
 	o.T.Helper()
 	_, metrics := Fetch(o.T, http.MethodGet, o.Admin+"/metrics")

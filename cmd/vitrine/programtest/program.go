@@ -1,4 +1,11 @@
 // Package programtest starts, signals and kills the program as a process, for the tests in the packages below it.
+//
+// The tests see the program as an operator does: its command line, environment, signals, exit code, log and
+// listeners. What they share is here: build.go makes the binary, program.go starts and ends processes, requests.go
+// asks them, jobs.go waits for what runs in the background, outage.go puts a failing network before the store.
+//
+// No test waits for a wall time. Await repeats a question until the answer is right, and only the deadline of go
+// test ends it, so a busy machine makes tests slow and not red.
 package programtest
 
 import (
@@ -59,8 +66,9 @@ func WholeOnly(t *testing.T) {
 // environments holds the lines that Setenv adds to the environment of commands, by their folder.
 var environments sync.Map // of []string
 
-// Setenv sets an environment variable for the commands that tests start in a folder. Unlike t.Setenv
-// it lets tests run in parallel.
+// Setenv sets an environment variable for the commands that tests start in a folder. Unlike t.Setenv it lets tests
+// run in parallel. Commands of one folder belong to one test; tests that run in parallel must use different
+// folders.
 func Setenv(dir, name, value string) {
 	before, _ := environments.Load(dir)
 	lines, _ := before.([]string)
@@ -70,7 +78,8 @@ func Setenv(dir, name, value string) {
 // ResetEnv removes what Setenv has added, for the commands that start in a folder from now on.
 func ResetEnv(dir string) { environments.Delete(dir) }
 
-// Command prepares a child process of the program in a folder.
+// Command prepares a child process of the program in a folder. RunEnv makes the test binary behave as the program,
+// so that tests can also set what the program itself has no flag for.
 func Command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
@@ -93,6 +102,8 @@ func Run(t *testing.T, dir string, args ...string) string {
 
 // Outcome runs a command to its end. A command that asks the server which has its store open waits some seconds for
 // it; if a busy machine exceeds them, it runs again.
+//
+// The error is that of exec.Cmd.Run, so an exit code is in it.
 func Outcome(dir string, args ...string) (stdout, stderr string, err error) {
 	for {
 		cmd := Command(dir, args...)
@@ -105,7 +116,7 @@ func Outcome(dir string, args ...string) (stdout, stderr string, err error) {
 	}
 }
 
-// Server is a running `vitrine serve`.
+// Server is a running `vitrine serve`. A test uses it from one goroutine; only the log is written by another one.
 type Server struct {
 	T           testing.TB
 	Cmd         *exec.Cmd
@@ -138,8 +149,9 @@ func (s *Server) Start() *Server {
 	return s
 }
 
-// Listens starts the process and reports whether its listeners are open; otherwise the process has
-// ended.
+// Listens starts the process and reports whether its listeners are open; otherwise the process has ended. The log
+// is read to its end in any case: a full pipe would block the program. The log entry "listening" has the ports that
+// the system chose.
 func (s *Server) Listens() bool {
 	t := s.T
 	t.Helper()
@@ -183,6 +195,7 @@ func (s *Server) Listens() bool {
 // logTail is how many bytes of a program's log a failed test prints.
 const logTail = 1 << 10
 
+// Log returns the lines that the process has written to its standard error so far.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,6 +203,9 @@ func (s *Server) Log() string {
 }
 
 // Kill sends SIGKILL.
+//
+// It waits for the end of the log first, because Wait closes the pipe, and lines that are still in it would be
+// lost.
 func (s *Server) Kill() {
 	_ = s.Cmd.Process.Kill() // fails if the process has ended already
 	<-s.eof
@@ -205,7 +221,7 @@ func (s *Server) Stop() int {
 	return s.Wait()
 }
 
-// Wait waits for the end of the process and returns its exit code.
+// Wait waits for the end of the process and returns its exit code. An exit because of a signal counts as -1.
 func (s *Server) Wait() int {
 	s.T.Helper()
 	<-s.eof
@@ -239,7 +255,8 @@ func (s *Server) Alive() bool {
 	}
 }
 
-// WhilePaused pauses an instance for the time of a call.
+// WhilePaused pauses an instance for the time of a call. A process that SIGSTOP pauses holds its lease and its
+// connections, as a virtual machine does that is suspended.
 func (s *Server) WhilePaused(during func()) {
 	s.T.Helper()
 	s.Signal(syscall.SIGSTOP)
@@ -247,7 +264,7 @@ func (s *Server) WhilePaused(during func()) {
 	during()
 }
 
-// Ready waits until every view is loaded.
+// Ready waits until every view is loaded. Views are ready when /readyz returns 200.
 func (s *Server) Ready() *Server {
 	s.T.Helper()
 	Await(s.T, "the server is ready", func() string {
@@ -267,6 +284,8 @@ func (s *Server) Ready() *Server {
 
 // Await calls instead until it returns "". A minute before the deadline of all tests it fails the
 // test with the last text.
+//
+// The minute before the deadline is for the cleanups, which print the log: go test itself would only print stacks.
 func Await(t testing.TB, what string, instead func() string) {
 	t.Helper()
 	var over <-chan time.Time
@@ -298,6 +317,7 @@ func (s *Server) Get(path string, header ...string) (int, string) {
 	return Fetch(s.T, http.MethodGet, s.Base+path, header...)
 }
 
+// Fetch sends a request without a body, with headers as name, value pairs, and returns status and body.
 func Fetch(t testing.TB, method, url string, header ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, nil)

@@ -71,7 +71,8 @@ func AskAs(t *testing.T, address, host string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// GetEncoded requests a coding and returns the encoded bytes.
+// GetEncoded requests a coding and returns the encoded bytes. The transport of net/http would decode gzip if it had
+// asked for it itself.
 func GetEncoded(t testing.TB, url, coding string) (*http.Response, string) {
 	t.Helper()
 	req := NewRequest(url)
@@ -98,7 +99,8 @@ func Unstamped(list string) string { return stamps.ReplaceAllString(list, "") }
 // Patient waits five minutes before it considers a request as hanging.
 var Patient = &http.Client{Timeout: 5 * time.Minute}
 
-// Ask gets a URL.
+// Ask gets a URL. Unlike Fetch it follows Patient, whose time limit a request that hangs for good exceeds. Its
+// client is Patient: a test of an outage must see how long the server takes to refuse, not the client's limit.
 func Ask(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
@@ -117,7 +119,7 @@ func Ask(t *testing.T, url string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// Envelope has the members of every answer from the tested endpoints.
+// Envelope has the members of every answer from the tested endpoints. Members that an answer lacks stay zero.
 type Envelope struct {
 	Status int
 	Count  int
@@ -135,7 +137,8 @@ func Decode(t testing.TB, body string) (e Envelope) {
 	return e
 }
 
-// Encoded returns a call, written for people, in the form that clients send.
+// Encoded returns a call, written for people, in the form that clients send. The tables of calls stay readable that
+// way. It leaves what is already encoded.
 func Encoded(call string) string {
 	return strings.NewReplacer(" ", "%20", `"`, "%22", "{", "%7B", "}", "%7D", "^", "%5E").Replace(call)
 }

@@ -19,6 +19,8 @@ const (
 )
 
 // CrashRounds is how often a crash test kills.
+//
+// few is the number without the variable; a short run makes two at most.
 func CrashRounds(t *testing.T, env string, few int) int {
 	t.Helper()
 	text := os.Getenv(env)
@@ -41,7 +43,7 @@ const SnapshotEnv = "VITRINE_VIEWS_SNAPSHOT"
 // Everything is the part of answers that any caller may see in these tests.
 const Everything = "projects.view,proposals.view,portfolio-spectrum"
 
-// WithStore opens a store for the time of a call.
+// WithStore opens a store for the time of a call. No process may have an embedded store open then.
 func WithStore(t testing.TB, uri string, do func(origin.Store)) {
 	t.Helper()
 	store := OpenStore(t, uri)
@@ -53,7 +55,8 @@ func WithStore(t testing.TB, uri string, do func(origin.Store)) {
 	do(store)
 }
 
-// OpenStore opens the store at a URI, as the program would.
+// OpenStore opens the store at a URI, as the program would. The small batch makes several round trips of what the
+// program reads in one. The caller closes the store.
 func OpenStore(t testing.TB, uri string) origin.Store {
 	t.Helper()
 	store, err := open.Store(t.Context(), uri, bolt.Options{}, mongo.Options{BatchSize: mongotest.BatchSize})

@@ -33,7 +33,8 @@ type Entry struct {
 	URL    string // as logged: with or without a host
 }
 
-// ErrLine is the error for a line that has no request. Reading goes on behind it.
+// ErrLine is the error for a line that has no request. Reading goes on behind it. A log has such lines for requests
+// that were broken off and for messages of the server, so they are counted and stop nothing.
 var ErrLine = errors.New("lines without a request")
 
 const (
@@ -48,6 +49,7 @@ const (
 // and closes it.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
+		// The buffer is as large as the longest line, so ReadSlice needs no other one.
 		in := bufio.NewReaderSize(r, mostLine)
 		if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 			z, err := gzip.NewReader(in)
@@ -90,7 +92,7 @@ func readLines(in *bufio.Reader, yield func(Entry, error) bool) {
 	}
 }
 
-// har matches the beginning of a HAR file.
+// har matches the beginning of a HAR file. JSON logs of servers have no member "log" at their beginning.
 var har = regexp.MustCompile(`^\s*\{\s*"log"\s*:\s*\{`)
 
 // readHAR reads the entries of a HAR file one by one. The limit on bytes is set anew for each entry, so a file may

@@ -27,7 +27,7 @@ type child struct {
 	calls *rpc.Client
 }
 
-// pipe joins the two directions of a connection.
+// pipe joins the two directions of a connection. net/rpc wants one connection that it can read, write and close.
 type pipe struct {
 	io.Reader
 	io.WriteCloser
@@ -100,7 +100,8 @@ func (c *child) close() error {
 	return nil
 }
 
-// Serve runs in a child: it writes its address, and answers calls of methods as net/rpc does, until in ends.
+// Serve runs in a child: it writes its address, and answers calls of methods as net/rpc does, until in ends. It
+// returns nil when the parent has closed the other end, which is how a child is stopped.
 func Serve(in io.Reader, out io.WriteCloser, addr string, methods any) error {
 	server := rpc.NewServer()
 	if err := errors.Join(server.RegisterName(service, methods), json.NewEncoder(out).Encode(addr)); err != nil {

@@ -140,7 +140,8 @@ func (s *sample) run(ctx context.Context, client *fasthttp.HostClient, t task, s
 	return nil
 }
 
-// ask sends a request, reads the answer to its end, and returns the length of its body.
+// ask sends a request, reads the answer to its end, and returns the length of its body. A body that is streamed is
+// read with the caller's buffer, which all requests of a connection share.
 func ask(client *fasthttp.HostClient, req *fasthttp.Request, res *fasthttp.Response, status int,
 	buffer []byte) (n int64, err error) {
 	if err := client.Do(req, res); err != nil {

@@ -74,10 +74,9 @@ const (
 	tailTime     = 500 * time.Millisecond // how long after the swap answers are still computed again
 )
 
-// refresh changes records under steady requests: in several rounds, then with a job that renders all.
-//
-// The full job comes last, since its generation has every row anew. The rounds are sorted by the ratio of the two
-// waits without a division, so that a wait of zero is no special case.
+// refresh changes records under steady requests: in several rounds, then with a job that renders all. That job is
+// reported by itself; of the rounds, the one with the median ratio of the two waits counts. Comparing the products
+// of both sides avoids a division by a wait of zero.
 func (b *bench) refresh(ctx context.Context) error {
 	if !b.Cases.MatchString(stepRefresh) {
 		return nil
@@ -141,6 +140,7 @@ func (b *bench) refreshOnce(ctx context.Context, serial int, full bool) (r Refre
 
 // edited returns a record with a new title and without rendered, so that it is rendered again.
 func edited(record bson.Raw, serial int) (bson.Raw, error) {
+	// A title has one such mark, however often its record was changed, so that it does not grow.
 	const mark = ", edition "
 	title, _, _ := strings.Cut(raw.StringField(record, "title"), mark)
 	var b raw.Builder

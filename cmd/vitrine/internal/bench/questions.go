@@ -67,7 +67,7 @@ type vocabulary struct {
 	records []bson.Raw          // the activities to change
 }
 
-// wordPaths are the paths of words, by collection.
+// wordPaths are the paths of words, by collection. They are those that the templates of cases.yaml name.
 var wordPaths = map[string][]string{
 	collectionActivities: {"type", "units", "title", "start_date", "authors.user", "authors.position",
 		"spectrum.display_name"},
@@ -195,7 +195,8 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 // pairs matches two consecutive words that are long enough to search for, and plain in an expression.
 var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)
 
-// ofTitle makes a word from a title, or returns "" if the title does not allow it.
+// ofTitle makes a word from a title, or returns "" if the title does not allow it. Example: of "Twilight colors
+// over fjords", infix makes "twilight colors" or "twilight colo".
 func ofTitle(name, title string, dice *rand.Rand) string {
 	runes, words, pair := []rune(title), strings.Fields(title), pairs.FindStringSubmatch(strings.ToLower(title))
 	switch {

@@ -33,10 +33,9 @@ type Memory struct {
 	Collecting time.Duration // processor time of all collections so far, without what was idle otherwise
 }
 
-// Memory returns the memory that the process needs, once only requests keep it busy.
-//
-// It waits for the start to settle, because until then the process holds what it loads from. It returns unused
-// memory to the system first, so that the figure is what is needed and not what was.
+// Memory returns the memory that the process needs, once only requests keep it busy: it waits for the start to
+// settle, and first returns the garbage of the start to the system. It is a method for net/rpc: its last parameter
+// is the reply.
 func (s *Serving) Memory(_ struct{}, m *Memory) error {
 	<-s.Settled
 	debug.FreeOSMemory()
