@@ -174,8 +174,8 @@ var (
 // digests matches SHA-256 sums.
 var digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// checkSlug checks the name of an entry at a path. The name becomes a part of a URL (/lists/NAME) and of metrics,
-// so it has no characters that either would escape. 64 characters bound the length of both.
+// checkSlug checks the name of an entry at a path. The name of a list becomes a part of a URL (/lists/NAME), so it
+// has no characters that are escaped there. The names of built-in lists would hide one of an operator's.
 func checkSlug(path, name string) error {
 	switch {
 	case !slugs.MatchString(name):
@@ -275,8 +275,8 @@ func checkWord(text string, words []string) error {
 
 // checkURI knows lists of hosts, unlike url.Parse. Its errors quote no part that might be secret.
 //
-// The driver parses the address again when the store is opened. This check comes first, because the driver's error
-// may quote the address with its password.
+// The driver parses the address again when the store is opened. This check comes first, so that no mistake depends
+// on what the driver quotes of the address.
 func checkURI(text string) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {

@@ -144,7 +144,7 @@ func (c *Config) wrongEndpoints(known func(path string) error) (mistakes []*Erro
 }
 
 // wrongEndpoint returns why an endpoint of a key would open nothing, or nil. A path that is near one of this
-// server's is a mistake even if the other server might answer it.
+// server's is reported even if the other server might answer it.
 func (c *Config) wrongEndpoint(endpoint string, known func(path string) error) error {
 	if !strings.HasPrefix(endpoint, "/") || placeholder(endpoint) != "" {
 		return nil // a mistake already

@@ -38,8 +38,8 @@ func (r *reader) mistake(place Place, path, reason string) {
 // full reports whether no further mistake would be listed.
 func (r *reader) full() bool { return len(r.mistakes) > mostMistakes }
 
-// set reads a value of a setting or of a map's entry, and reports whether it is valid and set. A value that is
-// invalid leaves dst unchanged, so the mistakes that follow concern the file and not this mistake.
+// set reads a value of a setting or of a map's entry, and reports whether it is valid and set. An invalid scalar or
+// list leaves dst unchanged, so later checks see the value of a weaker source, which is valid.
 func (r *reader) set(dst reflect.Value, s *Setting, path string, node *yaml.Node, place Place) bool {
 	node = resolve(node)
 	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true

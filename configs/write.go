@@ -15,7 +15,7 @@ import (
 
 // WriteYAML writes the configuration as a file that Load can read. A comment after each value names its source,
 // unless it is a default. Secrets are empty, and the comment says that they are set. What Load reads from it equals
-// the configuration, except for secrets.
+// the configuration, except for what is hidden.
 func (c Config) WriteYAML(w io.Writer) error {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

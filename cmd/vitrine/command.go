@@ -76,8 +76,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 var outputSource string
 
 // output has the templates of what commands print. Templates keep what people read apart from what commands do.
-// With --json a command uses none of them. The functions here are the only ones that they have: what needs a
-// decision gets its data decided.
+// With --json a command uses none of them. Decisions are made before, in Go.
 var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"ago":   ago,
 	"began": func(job *keptadmin.LastRun) string { return ago(&job.Began) },

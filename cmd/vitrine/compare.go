@@ -129,7 +129,7 @@ func outcome(r compare.Report) error {
 
 // prepare returns the comparison, which continues if it was interrupted. The keys of --old-key and --new-key are in
 // files, so that the list of processes does not show them. Paths of upstream.keep are compared, too, although their
-// answers are the old server's: they must not become another by being kept.
+// answers are the old server's: keeping must not change them.
 func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	var keys [2]compare.Keys
 	if c.new == "" {

@@ -13,8 +13,7 @@ import (
 // openDemo opens the demo's own file, whose content the demo replaces. It refuses a link, which may lead to a store
 // with records.
 //
-// The path is that of the configuration "demo" (package configs), unless the operator sets another one. A store
-// that --demo opens is overwritten by loadDemo at each start.
+// The path is that of demoValues in package configs, because store cannot be given with --demo.
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {

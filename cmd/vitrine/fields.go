@@ -8,7 +8,8 @@ import (
 	"vitrine/rules"
 )
 
-// listed are the views whose rows have the mark of being public.
+// listed are the views whose rows have the mark of being public. Package mark writes that mark; the other views are
+// of no list.
 var listed = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPersons, rules.ViewEvents}
 
 // fieldUses returns the fields of records that given settings name. A default may name a field that an institute

@@ -29,8 +29,8 @@ import (
 )
 
 // rights returns the policy of access by settings: what callers without a session may see, what each role adds,
-// which roles every user with a session has, and which types of records only some roles see. Names of rights were
-// checked when the configuration was read; the database's were read by package osiris.
+// which roles every user with a session has, and which types of records only some roles see. A nil map of roles
+// gives users nothing but what all have.
 func (s settings) rights() *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {

@@ -20,7 +20,7 @@ import (
 
 // healthCommand is the container's health check: an image without a shell has no other program for it. Two seconds
 // are below the usual time limits of container health checks, so the reason is printed before the check is killed.
-// /healthz says that the process answers; whether it has its views says /readyz, which is for balancers.
+// /healthz says that the process answers; /readyz, for balancers, says whether it has its views.
 func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
@@ -88,6 +88,7 @@ func orServed(ctx context.Context, cfg configs.Config, err error, path string, b
 	case cfg.Admin.Listen == "":
 		return fmt.Errorf("%w: with the address of its admin listener (admin.listen) the server answers", err)
 	}
+	// A server on this machine may serve another store: its answer would look right.
 	if _, failed := servedStatus(ctx, cfg, "bolt://"+embeddedPath(cfg), storeTime); failed != nil {
 		return fmt.Errorf("%w, and %w", err, failed)
 	}

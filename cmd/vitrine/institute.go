@@ -30,8 +30,8 @@ import (
 )
 
 // institute is the configuration and, with the preset osiris, the settings in the database, which may change
-// meanwhile. Everything but loaded is fixed from newInstitute on, so methods need no lock. A reload stores other
-// *settings, and a goroutine that has loaded the old ones may go on with them.
+// meanwhile. Everything but loaded is fixed once assemble has made the parts, so methods need no lock. A reload
+// stores other *settings, and a goroutine that has loaded the old ones may go on with them.
 type institute struct {
 	loaded   atomic.Pointer[settings]
 	database *osirisdb.Follower // nil if only the configuration counts
@@ -57,7 +57,7 @@ type settings struct {
 }
 
 // newInstitute reads the files named in the configuration. With an error, i may be incomplete and must not be used.
-// store may be nil for a check: only the preset osiris reads it, and not before the first call of inForce.
+// store may be nil for a check: only the preset osiris reads it, and not yet here.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
 	i = &institute{sealed: rand.Text(), listed: cfg.Lists.Enabled}
 	if cfg.Preset == "osiris" { // the preset for databases that contain their own settings
@@ -236,8 +236,8 @@ func readFile[T any](setting, name string, builtIn func() (string, []byte),
 	return read, nil
 }
 
-// viewsOf declares the views without what lists need. The path of topics is an index, because the API filters by
-// it.
+// viewsOf declares the views without what lists need. The API filters by the ids of topics, so it needs to know
+// where they are.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
 // allViews declares the views and, if there are public lists, what the lists need.

@@ -22,8 +22,8 @@ import (
 )
 
 // listsDiffCommand compares the lists with those after a change. With an embedded store that a server has open, the
-// server compares: it gets the changed file as the body of the request, because it may run on behalf of another
-// user and may not read the operator's files.
+// server compares: it gets the changed file as the body of the request, because it may run as another user, which
+// cannot read the operator's files.
 func listsDiffCommand() *cobra.Command {
 	var change admin.ListsChange
 	var asJSON bool
@@ -59,8 +59,8 @@ func listsDiffCommand() *cobra.Command {
 	return cmd
 }
 
-// listsDiff compares the lists with those after a change. It also answers POST /admin/lists/diff. Nothing is
-// changed: the new lists are compiled beside the ones in use, and both judge the same rows of the same snapshots.
+// listsDiff compares the lists with those after a change. It also answers /admin/lists/diff. Nothing is changed:
+// the new lists are compiled beside the ones in use, and both judge the same rows of the same snapshots.
 func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxylists.Difference, error) {
 	s := p.current()
 	if !s.Lists.Enabled {

@@ -49,8 +49,7 @@ func flush(outputs ...io.Writer) {
 	}
 }
 
-// newHandler returns the handler of the log by its settings: JSON, or lines of key=value pairs with the message in
-// them.
+// newHandler returns the handler of the log by its settings: JSON, or lines of key=value pairs.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level
@@ -67,8 +66,8 @@ type textLog struct {
 	io.Writer // safe for concurrent use
 }
 
-// inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5. A bare number of
-// nanoseconds, which the handler would write, is read as anything.
+// inSeconds gives durations in JSON a unit: took=1.5s in the text form becomes "took_seconds":1.5. The handler
+// would write a bare number of nanoseconds.
 func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())

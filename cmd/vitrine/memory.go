@@ -18,8 +18,7 @@ import (
 const startGrowth, servingGrowth = 35, 100
 
 // limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
-// one. GOMEMLIMIT takes precedence if it is set. The tenth that is left is for what the collector does not count,
-// such as pages of mapped files and threads.
+// one. GOMEMLIMIT takes precedence if it is set. The tenth that is left is for what Go's limit does not count.
 func limitMemory() {
 	_, _ = memlimit.Set() // fails if there is no limit
 	paceCollector(startGrowth)

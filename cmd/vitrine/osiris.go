@@ -17,7 +17,7 @@ import (
 )
 
 // osirisCommand prints what the preset osiris takes from the database, whether or not the preset is set, so that an
-// operator sees it before.
+// operator sees it before setting that.
 func osirisCommand() *cobra.Command {
 	return withConfig("osiris", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		stored, err := readOsiris(cmd.Context(), cfg)

@@ -83,15 +83,14 @@ func serveCommand() *cobra.Command {
 // with their addresses.
 //
 // The phases: open the listeners and the store; fill a demo; assemble the parts; call begin; run. Requests that
-// come between the first and the last wait in the backlog of the listeners. bench and the tests call serve, too, so
-// what only the command needs is in begin.
+// come between the first and the last wait in the backlog of the listeners. bench calls serve, too, so what only
+// the command needs is in begin.
 func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	begin func(p *program, public, admin string)) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
 		return err
 	}
-	// Before the store is opened, since an embedded one reads its file then.
 	limitMemory()
 	open := openExisting
 	if demo {
@@ -123,8 +122,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 
 // checkSource returns an origin.ForeignError if the store has views that were made from another database. Otherwise
 // the instance would show another institute's rows as soon as an older program wrote a meta without the source's
-// name. checkSource ignores other errors of metas: the front end and the jobs report them. "Another database" is
-// one of another name in the same server: two institutes may share a database of views by mistake.
+// name. checkSource ignores other errors of metas: the front end and the jobs report them. Two institutes may share
+// a database of views by mistake.
 func checkSource(ctx context.Context, store origin.Views) error {
 	metas, _ := store.Metas(ctx)
 	for _, m := range metas {

@@ -52,7 +52,7 @@ func statusCommand() *cobra.Command {
 }
 
 // databasesOf returns the source databases of views. There is more than one only if two institutes share a views
-// database.
+// database. Example: views of the databases a, a and b give a and b.
 func databasesOf(views []health.ViewStatus) (sources []string) {
 	for _, v := range views {
 		if v.Source != "" && !slices.Contains(sources, v.Source) {
@@ -62,7 +62,8 @@ func databasesOf(views []health.ViewStatus) (sources []string) {
 	return sources
 }
 
-// statusReport is the state of the views, and of what only a server knows.
+// statusReport is the state of the views, and of what only a server knows. Its JSON form is that of GET
+// /admin/views, so servedStatus decodes an answer into it.
 type statusReport struct {
 	Data  []health.ViewStatus `json:"data"`
 	Store *health.StoreStatus `json:"store"` // nil if no server was asked for it

@@ -15,6 +15,8 @@ import (
 // empty, and has both from the build info.
 var version, commit string
 
+// versionCommand prints the line that --version prints, too. It needs no configuration, so it works where that is
+// broken.
 func versionCommand() *cobra.Command {
 	cmd := newCommand("version")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -24,6 +26,8 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
+// versionLine returns what identifies a program in a report of a fault: "vitrine 1.2.0 0123456789ab go1.26
+// linux/amd64".
 func versionLine() string {
 	release, revision := build()
 	return fmt.Sprintf("vitrine %s %s %s %s/%s", release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)

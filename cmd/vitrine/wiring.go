@@ -96,7 +96,8 @@ const embeddedHolder = "embedded"
 
 // runnerOptions returns the options of the runner by settings; assemble and the command materialize add what only
 // they have. The embedded store has no change streams, so its runner compares versions of what a run would read.
-// MongoDB announces changes, and versions are an additional saving where materialize.read_all_every allows it.
+// MongoDB announces changes where it has change streams; materialize.read_all_every is for one without them, whose
+// versions the runner compares, too.
 func runnerOptions(ctx context.Context, cfg configs.Config, store origin.Store, i *institute,
 	log *slog.Logger) (materialize.Options, error) {
 	jobs, err := newJobs(ctx, cfg, i)
@@ -175,8 +176,8 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 }
 
 // newCitations returns the client of the external citation index, or nil if none is configured. The times keep the
-// load on an index that others pay for low: a citation count of a day ago is good enough, and one of a month ago is
-// better than none while the index fails.
+// load on the index low: a citation count of a day ago is good enough, and one of a month ago is better than none
+// while the index fails.
 func newCitations(origin string) *citation.Client {
 	if origin == "" {
 		return nil

@@ -19,7 +19,7 @@ func (s *Server) Leads() bool {
 
 // Generations returns the generation and epoch of every view that an instance serves.
 //
-// Two instances that show the same have equal texts.
+// Two instances that show the same have equal texts: a line for each view, with its name, epoch and generation.
 func (s *Server) Generations() string {
 	s.T.Helper()
 	_, body := Fetch(s.T, http.MethodGet, s.Admin+"/admin/views")

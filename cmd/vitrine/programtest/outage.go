@@ -14,9 +14,9 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// Outage has a program whose store is behind a failing network, and direct access to that store. Network can
-// refuse, cut and delay what the program sends; Direct passes by it, so a test can change records and read rows
-// during an outage.
+// Outage has a program whose store is behind a failing network, and direct access to that store. The program sends
+// through Network, which tests make fail; Direct passes by it, so a test can change records and read rows during an
+// outage.
 type Outage struct {
 	*Server
 	Network *mongotest.Proxy
@@ -147,8 +147,8 @@ func (o *Outage) UntilMarked(t *testing.T, stale bool) (header http.Header, body
 // IsServing requests answers that memory has, and others that need the store.
 //
 // before is the list as it was before the outage. A list and a filter come from memory, and say that they may be
-// stale; a look-up of a session's user and a search for words need the store and are refused with Retry-After (RFC
-// 9110: 10.2.3).
+// stale; a look-up of a person and a search for words need the store and are refused with Retry-After (RFC 9110:
+// 10.2.3).
 func (o *Outage) IsServing(t *testing.T, before string) {
 	t.Helper()
 	h, body := o.UntilMarked(t, true)

@@ -4,7 +4,7 @@
 // listeners. What they share is here: build.go makes the binary, program.go starts and ends processes, requests.go
 // asks them, jobs.go waits for what runs in the background, outage.go puts a failing network before the store.
 //
-// No test waits for a wall time. Await repeats a question until the answer is right, and only the deadline of go
+// No test waits for a fixed time. Await repeats a question until the answer is right, and only the deadline of go
 // test ends it, so a busy machine makes tests slow and not red.
 package programtest
 
@@ -116,7 +116,8 @@ func Outcome(dir string, args ...string) (stdout, stderr string, err error) {
 	}
 }
 
-// Server is a running `vitrine serve`. A test uses it from one goroutine; only the log is written by another one.
+// Server is a running `vitrine serve`. Several goroutines may send requests at a time; only one may start, signal
+// and end the process.
 type Server struct {
 	T           testing.TB
 	Cmd         *exec.Cmd

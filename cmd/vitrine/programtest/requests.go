@@ -99,8 +99,8 @@ func Unstamped(list string) string { return stamps.ReplaceAllString(list, "") }
 // Patient waits five minutes before it considers a request as hanging.
 var Patient = &http.Client{Timeout: 5 * time.Minute}
 
-// Ask gets a URL. Unlike Fetch it follows Patient, whose time limit a request that hangs for good exceeds. Its
-// client is Patient: a test of an outage must see how long the server takes to refuse, not the client's limit.
+// Ask gets a URL. Its client is Patient: a test of an outage must see how long the server takes to refuse, not the
+// client's limit.
 func Ask(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)

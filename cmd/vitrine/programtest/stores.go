@@ -55,8 +55,8 @@ func WithStore(t testing.TB, uri string, do func(origin.Store)) {
 	do(store)
 }
 
-// OpenStore opens the store at a URI, as the program would. The small batch makes several round trips of what the
-// program reads in one. The caller closes the store.
+// OpenStore opens the store at a URI, as the program would. Over the wire it reads in the batches of the other
+// tests of MongoDB. The caller closes it before a command opens the same embedded store.
 func OpenStore(t testing.TB, uri string) origin.Store {
 	t.Helper()
 	store, err := open.Store(t.Context(), uri, bolt.Options{}, mongo.Options{BatchSize: mongotest.BatchSize})

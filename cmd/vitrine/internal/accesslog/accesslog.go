@@ -38,6 +38,7 @@ type Entry struct {
 var ErrLine = errors.New("lines without a request")
 
 const (
+	// Clients send URLs of up to 64 KiB, which JSON may escape.
 	mostLine  = 256 << 10 // bytes of a line
 	mostEntry = 32 << 20  // bytes of an entry of a HAR file, which may have an answer
 )
@@ -156,8 +157,8 @@ func parse(line string) (Entry, error) {
 	return Entry{}, ErrLine
 }
 
-// unquoted returns what a quoted text quotes. Servers escape as Go does. Apache and nginx also write \xHH, which Go
-// reads, too.
+// unquoted returns what a quoted text quotes. Servers escape as Go does: \" for a quotation mark, and \xHH for a
+// byte that is not printable. A text that Go cannot read only loses its quotation marks.
 func unquoted(text string) string {
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
@@ -187,6 +188,7 @@ func parseJSON(object []byte) Entry {
 		}
 	}
 	_ = json.Unmarshal(l.Request, &l.parts) // which is an object, or nothing
+	// nginx has the path in $uri and the query in $args, without the question mark.
 	if l.Args != "" {
 		l.URI += "?" + l.Args
 	}

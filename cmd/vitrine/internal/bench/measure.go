@@ -107,7 +107,8 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 // streamedCase is the case whose time is compared with that of compressing alone.
 const streamedCase = "all-fresh"
 
-// stopwatch measures the time that writing takes.
+// stopwatch measures the time that writing takes. It counts what its writer does, and not what the caller does
+// between two calls.
 type stopwatch struct {
 	io.Writer
 	took time.Duration
@@ -119,7 +120,8 @@ func (s *stopwatch) Write(p []byte) (int, error) {
 }
 
 // compressAlone compresses an answer as the front end does, and returns how long only that took. The body is read
-// between the writes, and only the writes count.
+// between the writes, and only the writes count. The ratio to the whole answer says how much of its time is left to
+// everything else.
 func compressAlone(url string) (time.Duration, error) {
 	res, err := local.Get(url)
 	if err != nil {

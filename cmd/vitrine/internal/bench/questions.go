@@ -61,6 +61,7 @@ const (
 )
 
 // vocabulary has the values for questions. The store's records have these values, so that filters find something.
+// It is read once, before the serving process starts, and does not change.
 type vocabulary struct {
 	words   map[string][]string // by path, sorted
 	rows    int                 // number of activities in the store

@@ -111,7 +111,7 @@ var figures = regexp.MustCompile(`–|×\S*|[\d.,]+±[^|]*|[\d,]+(\.\d+)?(e-\d+)
 
 // mark marks the figures of a row that grow out of proportion from one store to the next. A cost that grows with
 // the records is expected; one that grows faster is what the measurement of several sizes looks for. A fifth more
-// is within the spread.
+// is within the spread. A mark (!) is the only judgement in the table: which growth is right, a reader decides.
 func (r Report) mark(line string) string {
 	cells := strings.Split(line, "|")
 	column := len(cells) - 1 - len(r.Runs) // of the first store; nothing follows the last
