@@ -31,7 +31,7 @@ func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 		}
 	}
 	s, err := h.plan.on(r.Views)
-	if err != nil || !h.plan.holds(r, now) || h.plan.keyOn(s, h.key.Coding) != h.key {
+	if err != nil || !h.plan.holds(r.Generation, now) || h.plan.keyOn(s, h.key.Coding) != h.key {
 		return nil, nil, false
 	}
 	a := r.Results.Lookup(h.key)

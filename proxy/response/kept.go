@@ -154,7 +154,7 @@ func (s *keptSending) send(a *result.Answer, found kept.Found, wasKept bool) err
 func (s *keptSending) setCaching(e *kept.Entry, stale bool) {
 	private := s.who.Personal || s.who.Keyed && !s.KeyedPublic()
 	now := s.Now()
-	s.Responder.setCaching(s.c, now, s.who.Open, private, Period{})
+	s.headers.setCaching(s.c, now, s.who.Open, private, Period{})
 	limit := max(e.FreshTill().Sub(now), 0)
 	if stale {
 		limit = 0

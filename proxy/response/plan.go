@@ -1,13 +1,7 @@
 package response
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"vitrine/cache/result"
@@ -70,8 +64,8 @@ type servedPlan struct {
 }
 
 // holds reports whether a plan made now would be the same, unless a view in of has changed, see on.
-func (p *servedPlan) holds(r *Responder, now time.Time) bool {
-	return p.generation == r.Generation && p.valid.contains(now)
+func (p *servedPlan) holds(generation int, now time.Time) bool {
+	return p.generation == generation && p.valid.contains(now)
 }
 
 // build evaluates the plan and finds the requested values and paths that no record has.
@@ -106,99 +100,4 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 		}
 	}
 	return query.IgnoredPaths(all), nil
-}
-
-// plannedBytes bounds the memory for plans, of planOverhead bytes and planFactor times the text of a filter each.
-const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
-
-// Planner caches the plans of URLs, because compiling a filter costs more than finding an answer. Answers are kept by
-// the plan's canonical query, never by URL. The zero Planner is empty.
-type Planner struct {
-	mu sync.RWMutex // guards the rest
-	// newer takes the place of older when it takes half of plannedBytes. A requested plan moves to newer.
-	newer, older map[string]*servedPlan // plans are immutable
-	bytes        int                    // of newer
-}
-
-// get returns the cached plan of a URL, or nil.
-func (p *Planner) get(url []byte) *servedPlan {
-	p.mu.RLock()
-	found := p.newer[string(url)]
-	old := found == nil
-	if old {
-		found = p.older[string(url)]
-	}
-	p.mu.RUnlock()
-	if old && found != nil {
-		p.put(url, found)
-	}
-	return found
-}
-
-// put caches the plan of a URL.
-func (p *Planner) put(url []byte, plan *servedPlan) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.newer == nil || p.bytes >= plannedBytes/2 {
-		p.newer, p.older, p.bytes = map[string]*servedPlan{}, p.newer, 0
-	}
-	p.newer[string(url)] = plan
-	p.bytes += planFactor*len(url) + planOverhead
-}
-
-// drop forgets the plan of a URL.
-func (p *Planner) drop(url []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.newer, string(url))
-	delete(p.older, string(url))
-}
-
-// dropWrong drops the plan of a URL if the error of its Build is ErrGuess. It returns the error.
-func (p *Planner) dropWrong(url []byte, err error) error {
-	if errors.Is(err, ErrGuess) {
-		p.drop(url)
-	}
-	return err
-}
-
-// planned is a plan with the snapshots to answer it from.
-type planned struct {
-	*servedPlan
-	snapshots Snapshots
-}
-
-// MakePlan makes the plan of a request.
-type MakePlan func(*Planning) (Plan, error)
-
-// plan returns the plan of a URL, from the cache while it holds. Plans of sessions and errors are not cached.
-func (p *Planner) plan(url []byte, r *Responder, now time.Time, anonymous bool, plan MakePlan) (planned, error) {
-	if anonymous {
-		if found := p.get(url); found != nil && found.holds(r, now) {
-			if s, err := found.on(r.Views); err == nil {
-				return planned{found, s}, nil
-			}
-		}
-	}
-	made, planning, err := plan.plan(r.Views, now)
-	if err != nil {
-		return planned{}, err
-	}
-	made.ContentType = cmp.Or(made.ContentType, ContentType)
-	if r.Tags != nil {
-		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
-	}
-	found := &servedPlan{made, made.Query, planning.of, r.Generation, made.Period.from(now)}
-	if len(made.Paths) > 0 { // the answer reports the paths that no record has
-		found.key += "\x00" + strings.Join(made.Paths, "\x00")
-	}
-	if r.Generation > 0 {
-		// Answers under different settings must not have the same key.
-		found.key = strconv.Itoa(r.Generation) + "\x00" + found.key
-	}
-	s, err := found.on(r.Views)
-	if err == nil && anonymous && !made.Once {
-		p.put(url, found)
-	}
-	return planned{found, s}, err
 }

@@ -122,7 +122,7 @@ func (a after) Snapshot(name string) (*view.Snapshot, error) {
 // answer, or the plan does not hold for it. If another view changes before, the answer is never found: its key names
 // both.
 func (r *Responder) ofNext(q *popularQuery, next *view.Snapshot) *request {
-	if q == nil || !q.plan.holds(r, r.Now()) {
+	if q == nil || !q.plan.holds(r.Generation, r.Now()) {
 		return nil
 	}
 	if name := next.Meta().View; q.plan.View != name && !slices.Contains(q.plan.Also, name) {

@@ -1,10 +1,14 @@
 package response
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,19 +19,8 @@ import (
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/proxy/listener"
-	"vitrine/rules"
 	"vitrine/rules/pcre"
 )
-
-// Views is where answers come from; *view.Set is one.
-type Views interface {
-	// Snapshot returns a view's current snapshot, or rules.ErrUnavailable.
-	Snapshot(view string) (*view.Snapshot, error)
-	// Newer waits for a snapshot newer than one that was replaced while it was read.
-	Newer(ctx context.Context, moved *view.MovedError) error
-	// Status returns the state of every view.
-	Status() []view.Status
-}
 
 // Options configures a Responder. Views, Results, Planner, Popular, Now and KeptBytes are required.
 type Options struct {
@@ -59,7 +52,9 @@ type Responder struct {
 
 // New returns a Responder.
 func New(o Options) *Responder {
-	return &Responder{Options: o, headers: newHeaders(o.Vary, o.CacheControl), ages: ages{views: o.Views}}
+	return &Responder{
+		Options: o, headers: newHeaders(o.Vary, o.CacheControl, o.Adopted), ages: ages{views: o.Views},
+	}
 }
 
 // Audience says who requested an answer, and who else may get it.
@@ -117,13 +112,13 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		url = *key
 	}
 	now := r.Now()
-	found, err := r.Planner.plan(url, r, now, who.Anonymous, plan)
+	found, err := r.plan(url, now, who.Anonymous, plan)
 	if err != nil {
 		return err
 	}
 	p, snapshots := found.servedPlan, found.snapshots
 	header, personal := fieldsOf(c), p.Personal || who.Personal
-	r.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic(), p.Period)
+	r.headers.setCaching(c, now, who.Open, personal || who.Keyed && !r.KeyedPublic(), p.Period)
 	ages := r.ages.last.Load()
 	age := r.ages.of(p.View, now)
 	SetHeader(c, fiber.HeaderAge, "0") // 0, because this server is the origin, however old the data is
@@ -138,7 +133,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 		return err
 	}
 	if !personal {
-		header.unmodified = r.setModified(c, p, snapshots, age, header.modifiedSince)
+		header.unmodified = r.headers.setModified(c, p, snapshots, age, header.modifiedSince, r.Now())
 	}
 	key := p.keyOn(snapshots, negotiate(header.codings, r.Codings))
 	if r.Inspect != nil {
@@ -162,9 +157,43 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	return r.Planner.dropWrong(url, snapshots.moved(req.answer(a)))
 }
 
-// ErrGuess is the error of a Build for whose snapshots Planning.Guess would find something else: the plan is made
-// anew.
-var ErrGuess = fmt.Errorf("response: a plan was made for other snapshots: %w", rules.ErrUnavailable)
+// planned is a plan with the snapshots to answer it from.
+type planned struct {
+	*servedPlan
+	snapshots Snapshots
+}
+
+// plan returns the plan of a URL, from the cache while it holds. Plans of sessions and errors are not cached.
+func (r *Responder) plan(url []byte, now time.Time, anonymous bool, plan MakePlan) (planned, error) {
+	if anonymous {
+		if found := r.Planner.get(url); found != nil && found.holds(r.Generation, now) {
+			if s, err := found.on(r.Views); err == nil {
+				return planned{found, s}, nil
+			}
+		}
+	}
+	made, planning, err := plan.plan(r.Views, now)
+	if err != nil {
+		return planned{}, err
+	}
+	made.ContentType = cmp.Or(made.ContentType, ContentType)
+	if r.Tags != nil {
+		made.Headers = append(slices.Clip(made.Headers), r.Tags(made)...)
+	}
+	found := &servedPlan{made, made.Query, planning.of, r.Generation, made.Period.from(now)}
+	if len(made.Paths) > 0 { // the answer reports the paths that no record has
+		found.key += "\x00" + strings.Join(made.Paths, "\x00")
+	}
+	if r.Generation > 0 {
+		// Answers under different settings must not have the same key.
+		found.key = strconv.Itoa(r.Generation) + "\x00" + found.key
+	}
+	s, err := found.on(r.Views)
+	if err == nil && anonymous && !made.Once {
+		r.Planner.put(url, found)
+	}
+	return planned{found, s}, err
+}
 
 // request is a request whose answer is not in memory. For work in the background, c and header are not set.
 type request struct {
@@ -252,7 +281,7 @@ func (r *Responder) External(c *fiber.Ctx, client netip.Prefix, ignored string,
 	if r.Inspect != nil {
 		return errNoRecords
 	}
-	r.setCaching(c, r.Now(), false, false, Period{})
+	r.headers.setCaching(c, r.Now(), false, false, Period{})
 	if err := ReportIgnored(c, ignored); err != nil {
 		return err
 	}

@@ -11,7 +11,18 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/rules"
 )
+
+// Views is where answers come from; *view.Set is one.
+type Views interface {
+	// Snapshot returns a view's current snapshot, or rules.ErrUnavailable.
+	Snapshot(view string) (*view.Snapshot, error)
+	// Newer waits for a snapshot newer than one that was replaced while it was read.
+	Newer(ctx context.Context, moved *view.MovedError) error
+	// Status returns the state of every view.
+	Status() []view.Status
+}
 
 // Snapshots are what an answer is made from: a snapshot of each view that its plan names. Only a Responder makes
 // them. The key of the answer is made from the same ones, so that an answer cannot have rows that its key does not
@@ -134,6 +145,9 @@ func (p *servedPlan) keyOn(s Snapshots, coding result.Coding) result.Key {
 	return key
 }
 
+// MakePlan makes the plan of a request.
+type MakePlan func(*Planning) (Plan, error)
+
 // On makes the plan of a request at a time, and reads the snapshots to answer it from, for callers without a
 // Responder.
 func (m MakePlan) On(views Views, now time.Time) (Plan, Snapshots, error) {
@@ -175,6 +189,10 @@ func (p *Planning) Snapshot(name string) (*view.Snapshot, error) {
 	}
 	return s, nil
 }
+
+// ErrGuess is the error of a Build for whose snapshots Planning.Guess would find something else: the plan is made
+// anew.
+var ErrGuess = fmt.Errorf("response: a plan was made for other snapshots: %w", rules.ErrUnavailable)
 
 // Guess returns the current snapshot of a view for a plan that holds for later ones, too, because its Build looks
 // again, and returns ErrGuess if it finds something else.
