@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 const finishTime = 5 * time.Second
 
 type build struct {
-	*Options
+	o        *Options
 	kept     map[string]*rowIndex   // see Runner
 	lastMeta map[string]origin.Meta // see Runner
 	job      Job
@@ -31,15 +32,13 @@ type build struct {
 
 	out Outcome
 	// rows published when the run started, including those that the store has lost
-	total   int
-	first   bool                           // the view was never published before
-	workers int                            // goroutines that render
-	rest    func()                         // called between records; sleeps now and then, but not in a first run
-	form    func(record bson.Raw) bson.Raw // see change.prepare
-	index   *rowIndex
+	total int
+	first bool                           // the view was never published before
+	rest  func()                         // called between records; sleeps now and then, but not in a first run
+	form  func(record bson.Raw) bson.Raw // see change.prepare
+	index *rowIndex
 
-	verifying bool   // a full run summarises the same records as the previous rows, and must make the same rows
-	outside   string // result of Job.Outside; empty if it failed
+	verifying bool // a full run summarises the same records as the previous rows, and must make the same rows
 
 	in          inputs // inputs of the run, identified before it read them
 	partial     bool   // the run reads only changes, and takes the rest from an earlier run
@@ -73,9 +72,9 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Changed, out.Removed = 0, 0
 	}
 	b.report(ctx, out)
-	if out.Result == Published && b.OnPublish != nil {
+	if out.Result == Published && b.o.OnPublish != nil {
 		// after report, so that a reader can see whether the run was forced
-		if _, err := guard(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
+		if _, err := guard(func() (any, error) { b.o.OnPublish(out.Meta); return nil, nil }); err != nil {
 			out.Err = errors.Join(out.Err, err)
 		}
 	}
@@ -87,7 +86,7 @@ func (b *build) run(ctx context.Context) Outcome {
 // instance has taken it: the meta has a greater token than the lease, for example because lease and meta were
 // restored from dumps of different moments. No other instance will publish, so the run has failed.
 func (b *build) fenced(ctx context.Context, err error) (Result, error) {
-	if _, lost := b.Store.Renew(ctx, b.lease, b.Lease); lost != nil {
+	if _, lost := b.o.Store.Renew(ctx, b.lease, b.o.Lease); lost != nil {
 		return Stopped, err
 	}
 	return Failed, fmt.Errorf("the lease is held, but its token %d is not the newest in the view's meta: %w",
@@ -102,7 +101,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 	meta, err := out.Meta, error(nil)
 	if b.guard.past == nil { // the run failed before it read the past counts
-		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
+		if meta, err = b.o.Store.Meta(ctx, b.job.View); err == nil {
 			out.Meta = meta
 			b.guard.recall(meta.Health.Counts)
 		}
@@ -111,11 +110,11 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 		health := out.health()
 		health.Read = cmp.Or(out.Read, meta.Health.Read)
 		health.Counts, health.Forced = b.guard.counts(health.Status == origin.HealthOK), b.guard.forced
-		err = b.Store.SetHealth(ctx, b.job.View, b.lease, health)
+		err = b.o.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
 	out.Unrecorded = err != nil
 	if err == nil {
-		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
+		if meta, err = b.o.Store.Meta(ctx, b.job.View); err == nil {
 			out.Meta = meta
 		}
 	}
@@ -128,7 +127,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 // make brings the view from the published generation to the current source. run makes the result from an error.
 func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
 	view := b.job.View
-	pub, err := b.Store.Begin(ctx, view, b.lease)
+	pub, err := b.o.Store.Begin(ctx, view, b.lease)
 	if err != nil {
 		return meta, Failed, err
 	}
@@ -141,7 +140,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 			_ = pub.Abort(ctx) // ignore the error: no reader sees the leftovers, and the next Begin removes them
 		}
 	}()
-	if meta, err = b.Store.Meta(ctx, view); err != nil {
+	if meta, err = b.o.Store.Meta(ctx, view); err != nil {
 		return meta, Failed, err
 	}
 	b.guard.recall(meta.Health.Counts)
@@ -164,7 +163,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil
 	}
-	if err := b.putTombstones(ctx, pub, vanished); err != nil {
+	if err := putTombstones(ctx, pub, vanished, b.o.Batch); err != nil {
 		return meta, Failed, err
 	}
 	committing = true
@@ -180,11 +179,11 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 // loadIndex identifies the inputs of the run and loads the index of the published rows. It reports whether the rows
 // are current, because an earlier run has read the same inputs and the store still has its rows.
 func (b *build) loadIndex(ctx context.Context, meta origin.Meta) (current bool, err error) {
-	b.in = b.identify(ctx) // first, so that changes during the run belong to the next one
+	b.in = identify(ctx, b.o, b.job, b.watched) // first, so that changes during the run belong to the next one
 	kept := b.kept[b.job.View]
 	delete(b.kept, b.job.View) // a failed run keeps no index
 	same := kept != nil && b.unchanged(kept.inputs, b.in) && b.summaryCurrent(kept)
-	b.index, err = kept.orLoad(ctx, b.Store, meta, b.full, same && b.in.exact && b.watched == 0)
+	b.index, err = kept.orLoad(ctx, b.o.Store, meta, b.full, same && b.in.exact && b.watched == 0)
 	return err == nil && same && b.index == kept, err
 }
 
@@ -213,9 +212,35 @@ func (b *build) readSource(
 	return vanished, b.guard.collection(b.job.Source, b.out.Scanned)
 }
 
-// putTombstones puts a tombstone for each row whose record has vanished into the publication.
-func (b *build) putTombstones(ctx context.Context, pub origin.Publication, vanished []bson.RawValue) error {
-	for ids := range slices.Chunk(vanished, b.Batch) {
+// unchanged reports whether a scheduled run need not read its inputs, because an earlier one has read the same, and
+// if their versions are not exact, within ReadAllEvery.
+func (b *build) unchanged(before, now inputs) bool {
+	same := now.version != "" && now.version == before.version
+	return b.scheduled && same && before.readRecently(now, b.o.ReadAllEvery)
+}
+
+// remember keeps the inputs for the next run, unless this one has skipped records, which the next one tries again.
+func (b *build) remember(in inputs) {
+	if b.partial {
+		in.read = b.index.inputs.read
+	}
+	b.out.Read, b.index.read = in.read, b.index.run
+	if b.index.inputs = in; b.out.Skipped > 0 {
+		b.index.inputs, b.index.summary = inputs{}, nil
+	}
+	b.index.inputs.counts = maps.Clone(b.guard.counted)
+}
+
+// recall repeats the counts of an earlier run that has read the same inputs.
+func (b *build) recall(in inputs) {
+	b.out.Read, b.out.Scanned, b.out.Unread = in.read, in.counts[b.job.Source], false
+	b.guard.counted = maps.Clone(in.counts)
+}
+
+// putTombstones puts a tombstone for each row whose record has vanished into the publication,
+// batch by batch.
+func putTombstones(ctx context.Context, pub origin.Publication, vanished []bson.RawValue, batch int) error {
+	for ids := range slices.Chunk(vanished, batch) {
 		tombstones := make([]origin.Row, len(ids))
 		for i, id := range ids {
 			tombstones[i].ID = id
@@ -234,8 +259,8 @@ func (b *build) putTombstones(ctx context.Context, pub origin.Publication, vanis
 func (b *build) detectLostView(meta origin.Meta) {
 	seen := b.lastMeta[b.job.View]
 	known, rows := seen, seen.Rows
-	if b.CurrentMeta != nil {
-		if at, n := b.CurrentMeta(b.job.View); at.Generation > 0 {
+	if b.o.CurrentMeta != nil {
+		if at, n := b.o.CurrentMeta(b.job.View); at.Generation > 0 {
 			known, rows = at, n
 		}
 	}

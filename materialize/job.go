@@ -8,8 +8,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/spectrum"
 	"vitrine/rules/views"
 )
+
+// maxRow is the size of the largest row that is published: MongoDB's limit for a document, minus room for the store's
+// own fields.
+const maxRow = 16<<20 - 16<<10
 
 // Job says how to make one view. Exactly one of Rows and Summarize is set.
 type Job struct {
@@ -59,6 +64,21 @@ func (j Job) prepare(record bson.Raw) bson.Raw {
 	return j.fill(record)
 }
 
+// wordsOf returns the words of a row, or nil if the job has none, or the row has no room for them.
+func (j Job) wordsOf(row bson.Raw) []string {
+	if j.words == nil {
+		return nil
+	}
+	words, size := j.words(row), len(row)
+	for _, word := range words {
+		size += len(word) + 16 // more than an array's element needs
+	}
+	if size > maxRow {
+		return nil
+	}
+	return words
+}
+
 // RowFunc renders one record's row, which has the record's _id. It is pure, several goroutines call it at once, and
 // it may return the record itself. A nil row without an error means that the record has no row in this view.
 type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
@@ -76,7 +96,11 @@ type Input struct {
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)
 
-	source *rowIndex // has a position for each record, and gets the summary
+	// The tally of the records outlives the run: place returns the position of a record in it by _id, places has the
+	// positions by the keys of ids, and keep keeps the tally.
+	place  func(id bson.RawValue) int
+	places map[string]int
+	keep   func(tally *spectrum.Summary)
 }
 
 // Jobs returns the jobs of all views, in the order of views.All. Those of activities and of the spectrum depend on

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
+	"vitrine/rules/ejson"
 )
 
 // Result is the result of a run.
@@ -78,6 +81,14 @@ func (o Outcome) health() origin.Health {
 		h.Status, h.Error = origin.HealthError, o.Err.Error()
 	}
 	return h
+}
+
+// skip counts a record as left out, and lists it if it is among the first.
+func (o *Outcome) skip(id bson.RawValue, err error) {
+	o.Skipped++
+	if len(o.Skips) < origin.MaxSkips {
+		o.Skips = append(o.Skips, Skip{ID: ejson.IDText(id), Err: err})
+	}
 }
 
 // skipText returns a text with the skipped records and reasons.

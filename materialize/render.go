@@ -12,13 +12,21 @@ import (
 	"vitrine/rules/raw"
 )
 
+// renderer renders the stale records of a run.
+type renderer struct {
+	row     RowFunc
+	form    func(record bson.Raw) bson.Raw // see change.prepare
+	workers int                            // goroutines that render
+	rest    func()                         // see build
+}
+
 // render fills in row or err of every change of a batch, on several processors. When ctx ends it returns early.
-func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	parallel.Split(len(batch), min(b.workers, len(batch)), func(_, from, to int) {
+func (r *renderer) render(ctx context.Context, batch []change) {
+	parallel.Split(len(batch), min(r.workers, len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
-			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, b.form, row) })
-			b.rest()
+			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, r.form, r.row) })
+			r.rest()
 		}
 	})
 }

@@ -112,7 +112,7 @@ func (r *Runner) build(
 	ctx context.Context, lease heldLease, job Job, request runRequest, progress func(Progress),
 ) Outcome {
 	b := &build{
-		Options: &r.o, kept: r.kept, lastMeta: r.lastMeta, job: job, lease: lease.Lease,
+		o: &r.o, kept: r.kept, lastMeta: r.lastMeta, job: job, lease: lease.Lease,
 		full: request.full, progress: progress,
 		guard:     shrinkGuard{max: r.o.MaxShrink, forced: request.force, now: r.now(), settings: r.settings},
 		scheduled: !request.now && !request.changed && !request.full, watched: r.stream.Load(),

@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,6 +73,18 @@ func (g *shrinkGuard) rows(before, removed, after int) error {
 				after, most, g.max*100)}
 	}
 	return nil
+}
+
+// damaged returns the error that holds a run for a damaged record from which other rows are made, too. It returns nil
+// for the first run of a view, which has no rows to keep, and for a forced one. The reason is public (/readyz), so it
+// has neither the record's id, which is listed as skipped, nor the store's address.
+func (g *shrinkGuard) damaged(err error, first bool) error {
+	damaged, ok := errors.AsType[*origin.DamagedError](err)
+	if !ok || first || g.forced {
+		return nil
+	}
+	return &heldError{"a record of " + damaged.Collection +
+		" is damaged, import it again: other rows are made from it, too"}
 }
 
 // restoreCounts adds counts that the store has lost. Even a run that is held or fails writes them to the store, where

@@ -82,10 +82,10 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 			return nil, err
 		}
 		id := record.Lookup("_id")
-		if err := summary.Put(in.source.place(id), record); err != nil {
+		if err := summary.Put(in.place(id), record); err != nil {
 			in.Skip(id, err)
 		}
 	}
-	in.source.tally = summary
-	return summary.Rows(in.source.at, nil)
+	in.keep(summary)
+	return summary.Rows(in.places, nil)
 }

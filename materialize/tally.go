@@ -27,7 +27,7 @@ var errDrift = errors.New(
 // checkDrift reports it if a full run had to change rows that should have been the same.
 func (b *build) checkDrift() {
 	if b.out.Drifted = b.verifying && b.out.Changed+b.out.Removed > 0; b.out.Drifted {
-		b.skip(bson.RawValue{}, errDrift)
+		b.out.skip(bson.RawValue{}, errDrift)
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *build) tallySource() *rowIndex {
 // job of activities has noticed every change since, or else all.
 func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw], err error) {
 	var old *spectrum.Summary
-	source, basis := b.tallySource(), b.fingerprint+" "+b.outside
+	source, basis := b.tallySource(), b.fingerprint+" "+b.in.outside
 	if source != nil && b.index.basis == basis {
 		old = source.tally
 	}
@@ -76,11 +76,13 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 		if deps, b.fingerprint, err = b.readDeps(ctx); err != nil {
 			return nil, err
 		}
-		basis = b.fingerprint + " " + b.outside
+		basis = b.fingerprint + " " + b.in.outside
 	}
 	source.tally, b.index.summary = old, nil
 	rows, err := b.job.Summarize(ctx,
-		Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.skip, source: source})
+		Input{Records: b.records(ctx, source), Deps: deps, Guard: b.guard.collection, Skip: b.out.skip,
+			place: source.place, places: source.at,
+			keep: func(tally *spectrum.Summary) { source.tally = tally }})
 	b.verifying = old != nil && !old.Changed() && b.out.Scanned == source.inputs.counts[b.job.Source] &&
 		b.out.Skipped+b.out.Missing == 0
 	if b.out.Skipped > 0 {
@@ -93,7 +95,7 @@ func (b *build) summaryRows(ctx context.Context, deps Deps) (_ iter.Seq[bson.Raw
 // fetch yields the source's records with the given keys, prepared for the job's functions.
 func (b *build) fetch(ctx context.Context, keys []string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		for record, err := range b.findByKeys(ctx, keys) {
+		for record, err := range findByKeys(ctx, b.o.Store, b.job.Source, keys) {
 			if !yield(b.job.prepare(record), err) {
 				return
 			}
