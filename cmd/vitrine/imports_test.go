@@ -83,10 +83,22 @@ var mayImport = map[string]string{
 	"rules/yamlfile": "",
 
 	"proxy/lists/element":   "",
-	"proxy/proxytest":       "proxy cache rules configs", // only tests import it
+	"proxy/proxytest":       "proxy cache rules configs",
 	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts proxy/query cache rules",
 
-	"proxy/proxytest/osiristest": "", // only tests import it, also those of cache
+	"proxy/proxytest/osiristest": "",
+}
+
+// testSupport lists the packages that exist for tests: only tests and one another import them, so that none of it is
+// part of the program.
+var testSupport = []string{
+	"cache/origin/mongo/mongotest",
+	"cmd/vitrine/programtest",
+	"proxy/proxytest",
+	"proxy/proxytest/osiristest",
+	"rules/cite/citetest",
+	"rules/filter/filtertest",
+	"rules/leaktest",
 }
 
 // vocabulary has the errors and the names of views. Packages that may import any of ours may import
@@ -148,6 +160,9 @@ func checkImports(t *testing.T, file, rel string) {
 			t.Fatal(err)
 		}
 		if to, ours := strings.CutPrefix(imported, "vitrine/"); ours {
+			if slices.Contains(testSupport, to) && !within(rel, testSupport) {
+				t.Errorf("%s imports %s, which only tests may import", rel, imported)
+			}
 			shared := to == vocabulary && (mayImport[from] != "" || strings.HasPrefix(from, vocabulary))
 			if !shared && entryOf(to) != from && !within(to+"/", strings.Fields(mayImport[from])) {
 				t.Errorf("%s imports %s: %s may import only %q", rel, imported, from, mayImport[from])

@@ -1,5 +1,7 @@
 // Package proxytest serves the whole front end to tests: from its own records or those of the test, with or without a
 // network. It checks every answer against the API's description.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package proxytest
 
 import (

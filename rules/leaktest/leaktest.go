@@ -1,4 +1,6 @@
 // Package leaktest runs the tests of packages that start goroutines, and fails them if goroutines stay behind.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package leaktest
 
 import (

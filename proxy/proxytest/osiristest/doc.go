@@ -8,4 +8,6 @@
 // can count how often the server was asked for something, and check that nothing personal arrived.
 //
 // A Server is safe for concurrent use. It waits for nothing by the clock, except while it is Slow.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package osiristest

@@ -1,6 +1,7 @@
-// Package citetest reads what package cite writes, for tests. It reads strictly: what it does not
-// expect is an error. It shares no tables with cite: a mistake in a table would otherwise agree
-// with itself.
+// Package citetest reads what package cite writes, for tests. It reads strictly: what it does not expect is an error.
+// It shares no tables with cite: a mistake in a table would otherwise agree with itself.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package citetest
 
 import (

@@ -4,6 +4,8 @@
 //
 // The same grammar has two sources of choice: rapid, which shrinks failing inputs, and a seeded generator, which is
 // fast enough for bulk comparisons of two evaluators.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package filtertest
 
 import (

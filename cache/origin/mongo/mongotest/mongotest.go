@@ -4,6 +4,8 @@
 //
 // FerretDB 1.24 lacks write commands of 100 or more statements, change streams, transactions, Decimal128, nested
 // arrays, dotted field names and $expr.
+//
+// It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
 package mongotest
 
 import (
