@@ -17,6 +17,17 @@ import (
 // finishTime is how long a stopped run may take to clean up in the store.
 const finishTime = 5 * time.Second
 
+// build is one run of one job, from the look at the published rows to the commit. A run goes through these files:
+//
+//	build.go    begins and ends it: the publication, its outcome, the view's health
+//	inputs.go   identifies what it would read, so that it need not read the same again
+//	deps.go     reads the collections that rows are made from besides their records
+//	stream.go   reads the records, and compares each with its row; partial.go only those that have changed
+//	render.go   makes the stale rows
+//	staging.go  puts marks into them, and counts
+//
+// The run has one goroutine of its own, which reads and compares, beside those that render. The latter only see the
+// changes of their batch: index and outcome belong to the goroutine of the run.
 type build struct {
 	o        *Options
 	kept     map[string]*rowIndex   // see Runner
@@ -131,6 +142,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, err
 	}
+	// Whatever ends the run from here on, it removes what it has staged, unless a commit was tried.
 	committing := false
 	defer func() {
 		// A failed commit may have reached the store. Then nothing may be discarded; the next Begin finds out.
@@ -143,6 +155,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if meta, err = b.o.Store.Meta(ctx, view); err != nil {
 		return meta, Failed, err
 	}
+	// Before anything is read: what the guard compares with, and whether the run is needed at all.
 	b.guard.recall(meta.Health.Counts)
 	b.detectLostView(meta)
 	if current, err := b.loadIndex(ctx, meta); err != nil {
@@ -156,6 +169,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, err
 	}
+	// A run without changes still commits if the published rows or their meta are not those that it would leave.
 	rows := b.index.live()
 	same := !b.first && !b.index.inconsistent && meta.Rules == b.fingerprint && meta.Rows == rows
 	if same && b.out.Changed+b.out.Removed == 0 {
@@ -166,6 +180,8 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err := putTombstones(ctx, pub, vanished, b.o.Batch); err != nil {
 		return meta, Failed, err
 	}
+	// Commit takes effect in one step of the store. The index is remembered only after it: a later run that trusted the
+	// index of an uncommitted one would never publish those rows.
 	committing = true
 	next, err := pub.Commit(ctx, rows, b.fingerprint)
 	if err != nil {
@@ -238,7 +254,7 @@ func (b *build) recall(in inputs) {
 }
 
 // putTombstones puts a tombstone for each row whose record has vanished into the publication,
-// batch by batch.
+// batch by batch, because an emptied collection may have as many as there were rows.
 func putTombstones(ctx context.Context, pub origin.Publication, vanished []bson.RawValue, batch int) error {
 	for ids := range slices.Chunk(vanished, batch) {
 		tombstones := make([]origin.Row, len(ids))
@@ -285,6 +301,7 @@ func (b *build) rememberMeta(meta origin.Meta) {
 	b.lastMeta[b.job.View] = meta
 }
 
+// reportProgress reports to the caller of RunOnce how far the run is; runs on schedule have no such caller.
 func (b *build) reportProgress(done bool) {
 	if b.progress != nil {
 		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed,

@@ -10,7 +10,11 @@ import (
 	"vitrine/cache/origin"
 )
 
-// inputs identify what a run has read.
+// inputs identify what a run has read. The next scheduled run compares its own with them, and if they are the same it
+// reads nothing.
+//
+// They are taken before the run reads anything. A change while it reads may then be read twice, by this run and the
+// next, but is never missed.
 type inputs struct {
 	version string         // of the job's collections, and Job.Outside; empty if unknown
 	outside string         // result of Job.Outside; empty if it failed
@@ -39,6 +43,7 @@ func identify(ctx context.Context, o *Options, job Job, watched uint64) inputs {
 	if watched == 0 && o.Versioner == nil {
 		return in
 	}
+	// A new stream has a new number, so the first run under it reads all: it does not report what changed before it.
 	others := []string{strconv.FormatUint(watched, 10), in.outside}
 	var source origin.Version
 	if watched == 0 { // changes that a stream reports request runs that read

@@ -14,9 +14,16 @@ import (
 // leaseName is the one lease for which all materializers of a store compete.
 const leaseName = "materialize"
 
+// The times of a lease of term T, Options.Lease:
+//
+//	T/3   between two renewals, so that one of them may fail
+//	T/10  between two attempts while another instance holds it, so that an expired lease is acquired soon
+//	3T/2  is how long RunOnce waits, which the lease of a killed instance does not outlive
+
 // forever is a patience of acquire that ends only with the context.
 const forever time.Duration = -1
 
+// term is a lease with the time for which this process may rely on it.
 type term struct {
 	origin.Lease // as acquired, because renewing changes nothing that writes depend on
 	// until is when the holder must assume that the lease is lost: a whole term after it requested it, so before any

@@ -206,6 +206,8 @@ func digestOf(v origin.Version) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// isEmpty reports whether a collection has no records: an exact version of none is empty, and one by the greatest
+// values then has no _id.
 func isEmpty(v origin.Version) bool {
 	if v.Exact {
 		return v.Text == ""

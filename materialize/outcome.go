@@ -60,6 +60,7 @@ type Skip struct {
 	Err error
 }
 
+// maxNamed is how many skipped records a log line names. The view's health lists origin.MaxSkips of them.
 const maxNamed = 3
 
 // fenced reports whether the store refused a write of the run under its lease.

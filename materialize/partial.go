@@ -12,6 +12,12 @@ import (
 	"vitrine/rules/raw"
 )
 
+// A run that reads only changes does so in these steps (changes.go has the filter, and what it cannot find):
+//
+//  1. Read the records whose field of changes, or whose _id, is greater than the last version's.
+//  2. Count the records. If there are as many as are known, all others are as they were.
+//  3. Otherwise read all ids. Known ones are as they were, unknown ones are read, and the rest has vanished.
+
 // onlyChanges reports whether a run needs only the records that have changed since the last run: that run knows all
 // records, and everything else that rows are made from is the same.
 func (b *build) onlyChanges(h *hasher) bool {

@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// renderer renders the stale records of a run.
+// renderer renders the stale records of a run. Its functions are pure, so a batch can be split over goroutines, which
+// share nothing but the batch, of which each has a part of its own.
 type renderer struct {
 	row     RowFunc
 	form    func(record bson.Raw) bson.Raw // see change.prepare
@@ -56,6 +57,7 @@ func (c *change) render(ctx context.Context, form func(bson.Raw) bson.Raw, row R
 	return r, nil
 }
 
+// panicError is a panic of a job's function. The runner logs its stack; the view's health has the text alone.
 type panicError struct {
 	value any
 	stack []byte

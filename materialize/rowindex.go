@@ -35,6 +35,8 @@ type rowIndex struct {
 	inconsistent bool // the store's rows were not those of the generation: publish even if no row is stale
 }
 
+// storedRow is what a run knows of a published row, or of a record without one. There is one for each record of the
+// institute, and the index stays in memory between runs: so it has numbers in place of ids and times.
 type storedRow struct {
 	hash  uint64 // hash of its inputs; 0 if it is damaged
 	plain uint64 // the plain hash of the record from which hash was computed without an error; 0 if unknown
@@ -63,6 +65,8 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 			return k, nil
 		}
 	}
+	// A full run loads the rows to compare them byte by byte, but keeps the numbers of the ids: the tally of a summary
+	// refers to records by them.
 	old := k
 	k = &rowIndex{at: map[string]int{}, run: 1}
 	if full && same {

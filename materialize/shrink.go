@@ -29,6 +29,7 @@ type heldError struct{ reason string }
 
 func (e *heldError) Error() string { return e.reason + ": the last good view stays until forced" }
 
+// recall sets the counts of earlier runs, which the store keeps in the view's health. It forgets those of this run.
 func (g *shrinkGuard) recall(counts []origin.Count) {
 	g.past, g.counted = map[string]origin.Count{}, map[string]int{}
 	for _, c := range counts {
@@ -36,6 +37,8 @@ func (g *shrinkGuard) recall(counts []origin.Count) {
 	}
 }
 
+// excess reports whether too many of the earlier records or rows are gone. A number that has grown is no excess,
+// because gone is then negative; and what had nothing cannot lose any.
 func (g *shrinkGuard) excess(gone, before int) bool {
 	return !g.forced && g.max > 0 && before > 0 && float64(gone)/float64(before) > g.max
 }

@@ -25,6 +25,7 @@ type SpectrumOptions struct {
 	Fingerprint func() string
 }
 
+// topicCollection is the collection with the topic catalogue, unless SpectrumOptions.Catalogue reads it elsewhere.
 const topicCollection = "catalog_topics"
 
 // Spectrum returns the job of the spectrum view: a row for each topic and one with totals, which package spectrum
@@ -43,6 +44,8 @@ func Spectrum(o SpectrumOptions) Job {
 	return job
 }
 
+// outside is Job.Outside: the catalogue, if it is no collection, and what rendering depends on, may change between
+// runs without a new job.
 func (o SpectrumOptions) outside(ctx context.Context) (string, error) {
 	digest := xxhash.New()
 	digest.WriteString(o.Fingerprint())
@@ -58,6 +61,8 @@ func (o SpectrumOptions) outside(ctx context.Context) (string, error) {
 	return strconv.FormatUint(digest.Sum64(), 16), nil
 }
 
+// summarize is Job.Summarize. It reads every activity once, puts it into a new tally, and gives the tally to the
+// input, so that later runs put only the changed activities into it (tally.go).
 func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson.Raw], error) {
 	catalogue := in.Deps[topicCollection]
 	if o.Catalogue != nil {

@@ -12,6 +12,9 @@ import (
 
 // staging turns rendered changes into the rows of the next generation. It updates the index and the counts of its
 // run, whose goroutine calls it.
+//
+// A row beyond maxRow stays in the API as long as it has room for itself: its words go first (Job.wordsOf), and no
+// search by words finds it; then its mark, and no list shows it.
 type staging struct {
 	o     *Options
 	job   Job

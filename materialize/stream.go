@@ -86,7 +86,8 @@ func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], r 
 	return b.changes(ctx, deps, h), r, nil
 }
 
-// batches groups changes into batches of at most the given number, each of about batchBytes at most.
+// batches groups changes into batches of at most the given number, each of about batchBytes at most. The number alone
+// would not bound the memory: a record may have 16 MB.
 func batches(changes iter.Seq2[change, error], most int) iter.Seq2[[]change, error] {
 	return func(yield func([]change, error) bool) {
 		var batch []change
@@ -124,6 +125,8 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 // readAll is changes for a run that reads every record.
 func (b *build) readAll(ctx context.Context, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
+		// Sift calls the function with the store's own memory, and copies only the records that it yields. The two keep
+		// their order, but the store may look at several records before it yields the first: hence the queue.
 		var wanted []change // records that Sift has not yielded yet
 		sift := b.o.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {

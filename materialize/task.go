@@ -25,6 +25,7 @@ type runRequest struct {
 	waiting []chan<- Outcome // each has a buffer of one; closed if there will be no run
 }
 
+// with returns the request for one run that fulfils both. It answers the callers of both.
 func (a runRequest) with(b runRequest) runRequest {
 	return runRequest{
 		changed: a.changed || b.changed, tallyChanged: a.tallyChanged || b.tallyChanged,

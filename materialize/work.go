@@ -136,6 +136,8 @@ func (r *Runner) work(ctx context.Context, lease heldLease) {
 		r.o.Before(ctx)
 	}
 
+	// One goroutine runs all jobs: their indexes have no lock, and a summary uses what the run of activities before it
+	// has read.
 	a := r.newAgenda()
 	refreshing := false
 	for ctx.Err() == nil {
@@ -166,6 +168,7 @@ func (r *Runner) work(ctx context.Context, lease heldLease) {
 // now returns the wall clock's time, without a monotonic reading.
 func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
 
+// agenda has the tasks of a term, and the clock by which they are due. Only work's goroutine uses it.
 type agenda struct {
 	clock   *wallClock
 	tasks   []*task

@@ -53,6 +53,7 @@ func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 
 // Portal returns what the portal shows by the documents of osiris.ForPortal, for marks.
 func (f *Follower) Portal(docs map[string][]bson.Raw) osiris.Portal {
+	// A job has read more collections than the portal's: the others must not add their faults to the use "marks".
 	own := map[string][]bson.Raw{}
 	for _, name := range osiris.ForPortal() {
 		own[name] = docs[name]
@@ -114,6 +115,7 @@ func (f *Follower) Activities(ctx context.Context,
 		f.latest.Store(r)
 		return r
 	}
+	// Other jobs may ask for the rendering before the first run of activities.
 	rendering(first)
 	job := materialize.ActivitiesBy(osiris.ForRendering(),
 		func(deps materialize.Deps) (materialize.RenderFunc, string) {
@@ -124,7 +126,9 @@ func (f *Follower) Activities(ctx context.Context,
 	return job, f.latest.Load, nil
 }
 
-// report logs each warning once, and again if it returns after it was gone.
+// report logs each warning once, and again if it returns after it was gone. Answers, marks and rendering read the same
+// collections at different times: a warning that any of them has reported is not new, and it is gone once none reports
+// it any more.
 func (f *Follower) report(use string, now []render.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

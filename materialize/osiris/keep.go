@@ -75,6 +75,8 @@ func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err er
 		}
 		docs = append(docs, doc)
 	}
+	// One empty collection may be meant. If all are empty, the database itself is gone, and its rights with it: without
+	// them all records would be public.
 	if len(docs) == 0 && k.lost(ctx) {
 		if docs, err := k.recall(name, errLost); err == nil {
 			return docs, nil
@@ -144,8 +146,11 @@ func (k *Keeper) remember(name string, docs []bson.Raw) {
 // path returns the path of a collection's file. It differs from those of all views.
 func (k *Keeper) path(name string) string { return snapfile.Path(k.dir, keptPrefix+name) }
 
+// keptPrefix begins the names of files, so that a collection "activities" and the view of that name have two.
 const keptPrefix = "source."
 
+// hash tells versions of a collection apart. It includes the order of the documents, so the same documents in another
+// order are written again, which does no harm.
 func hash(docs []bson.Raw) uint64 {
 	d := xxhash.New()
 	for _, doc := range docs {
