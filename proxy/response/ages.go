@@ -19,10 +19,12 @@ type age struct {
 	stale bool
 }
 
-// agesFor is how long ages are cached.
+// agesFor is how long ages are cached. A shorter time would hardly show, because headers have whole seconds.
 const agesFor = time.Second
 
-// ages caches the ages of all views. It reads their status at most once in agesFor.
+// ages caches the ages of all views. It reads their status about once in agesFor, because every
+// answer needs an age. Hit.Again also compares the pointer: the header of an answer is sent again only while the
+// ages that it was made from are the last ones.
 type ages struct {
 	views Views
 	last  atomic.Pointer[agesAt]

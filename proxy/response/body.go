@@ -87,6 +87,7 @@ func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Bo
 	}}
 }
 
+// join appends rows to a buffer, and yields it whenever it has a chunk of them: many small rows make few pieces.
 func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []byte, r T) []byte,
 	yield func([]byte, error) bool) {
 	buffer := chunks.Get().(*[]byte)
@@ -144,6 +145,7 @@ func JoinRuns(ctx context.Context, e Envelope, runs Rows[[]byte]) (*Body, error)
 	}}, nil
 }
 
+// joinRuns collects short runs in a buffer, and yields long ones, of half a chunk or more, from where they are.
 func joinRuns(e Envelope, runs iter.Seq2[[]byte, error], yield func([]byte, error) bool) {
 	buffer := chunks.Get().(*[]byte)
 	defer recycle(buffer)
@@ -213,6 +215,7 @@ func Full(count int, g query.Page) Envelope {
 	return Envelope{[]byte(`{"status":200,"data":[`), append(appendPage(tail, g), '}'), ","}
 }
 
+// appendPage appends the limit and offset of a page, or nothing if all rows were requested.
 func appendPage(b []byte, g query.Page) []byte {
 	if g.Limit == 0 {
 		return b

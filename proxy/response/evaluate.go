@@ -22,6 +22,7 @@ func (r *request) loader(built **Body) result.Loader {
 		if err != nil {
 			return nil, err
 		}
+		// A body that turns out too large is streamed by the same request, which then need not evaluate it again.
 		if built != nil {
 			*built = b
 		}
@@ -62,6 +63,7 @@ func (r *request) compress(ctx context.Context) {
 		if b.SizeHint > maxCompressed*most {
 			return never, nil
 		}
+		// The body is compressed piece by piece, so that it is never in memory as a whole: this counts what that takes.
 		needed := b.making() + result.StreamBytes(r.key.Coding)
 		if !r.Results.InFlight().TryAcquire(needed) {
 			return nil, result.ErrInFlight

@@ -8,7 +8,8 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// fields are the header fields that an answer depends on. The first value of a name that is not empty counts.
+// fields are the header fields that an answer depends on, found in one pass over the head. The first value of a name
+// that is not empty counts.
 type fields struct {
 	codings       string // Accept-Encoding
 	noneMatch     string // If-None-Match

@@ -14,7 +14,8 @@ import (
 	"vitrine/configs"
 )
 
-// headers are header values that do not depend on the request.
+// headers are header values that do not depend on the request. They are made once for a generation of settings, and
+// immutable, so that a Responder can use them in parallel without a copy.
 type headers struct {
 	vary string
 	// Cache-Control of answers for all callers, and of answers for one caller or with a key
@@ -40,6 +41,7 @@ func newHeaders(vary []string, f configs.CacheControl, adopted time.Time) header
 	}
 }
 
+// seconds returns a duration in whole seconds, as headers have it.
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 
 // headerCacheStatus is defined by RFC 9211.
@@ -99,6 +101,8 @@ func (h *headers) setModified(
 		st.modified = pastDate(published, now)
 	}
 	second := published.Truncate(time.Second)
+	// A body that also depends on the clock or on another record may change while the date of the view stays. Within a
+	// Period whose beginning is known, the date must be of that Period: then both have not changed since.
 	varies := p.Once || len(p.of) > 0 || p.Period.ends()
 	begun := p.Period.since
 	if varies && begun.IsZero() || !second.After(begun) || !second.After(h.adopted) || st.modified == "" {
@@ -117,7 +121,14 @@ func (h *headers) setModified(
 // streamed is the outcome of an answer that is made while it is sent.
 const streamed result.Outcome = "streamed"
 
-// cacheStatus returns the Cache-Status of an answer (RFC 9211).
+// cacheStatus returns the Cache-Status of an answer (RFC 9211):
+//
+//	vitrine; hit                         from memory
+//	vitrine; fwd=miss; collapsed         another request was already making it
+//	vitrine; fwd=miss; stored            made for this request, and kept
+//	vitrine; fwd=bypass; detail=streamed too large to keep
+//
+// detail=stale, or streamed-stale, says that the store could not confirm the data.
 func cacheStatus(o result.Outcome, stale bool) string {
 	status := "vitrine; hit"
 	switch o {

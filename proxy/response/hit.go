@@ -18,13 +18,15 @@ type Hit struct {
 	at        time.Time
 }
 
-// Again implements listener.Hit. The answer is in flight until the reservation is released.
+// Again implements listener.Hit. It repeats the checks of serve that can have another result now: ages, period, plan,
+// snapshots and the kept answer. If one has, the request goes the ordinary way. The answer is in flight until the reservation is released.
 func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
 	r, now := h.responder, h.responder.Now()
 	if r.ages.last.Load() != h.ages || now.Sub(h.ages.at) >= agesFor {
 		return nil, nil, false
 	}
-	if p := h.plan.Period; p.ends() { // see setCaching
+	// The header stays as it is: it must be what setCaching would set now.
+	if p := h.plan.Period; p.ends() {
 		left, before := p.left(now), p.left(h.at)
 		if left < r.MaxAge || (left < r.headers.longest) != (before < r.headers.longest) {
 			return nil, nil, false

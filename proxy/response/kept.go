@@ -203,6 +203,7 @@ var withheld = map[string]bool{
 	"Server-Timing": true, "X-Content-Type-Options": true, "X-Request-Id": true,
 }
 
+// withheldPrefixes begin the names of headers that instruct or describe this server or the one in front of it.
 var withheldPrefixes = []string{"Vitrine-", "X-Accel-"}
 
 // crossOriginPrefix begins the names of headers that say which sites' scripts may read an answer.

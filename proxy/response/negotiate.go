@@ -44,7 +44,7 @@ func weightOf(accept, coding string) (w float64, named bool) {
 	return 0, false
 }
 
-// quality parses ";q=0.5". It returns 0 if the text is malformed.
+// quality parses the weight of a coding. "" means 1, as RFC 9110 says (12.4.2), and "q=0.5" means 0.5. It returns 0 if the text is malformed.
 func quality(parameters string) float64 {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {

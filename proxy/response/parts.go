@@ -33,6 +33,7 @@ func JoinCostly[T any](e Envelope, rows Rows[T], writer func() func(dst []byte, 
 			}
 			batch, texts := make([]T, 0, ahead*partRows), make([]*[]byte, ahead)
 			more, skip := true, len(e.Between) // skip the separator before the first row
+			// flush makes the texts of the batch in parallel, and yields them in the order of the rows.
 			flush := func() {
 				parts := (len(batch) + partRows - 1) / partRows
 				err := fair.Each(ctx, parts, func(i int) error {

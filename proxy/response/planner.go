@@ -17,7 +17,8 @@ type Planner struct {
 	bytes        int                    // of newer
 }
 
-// get returns the cached plan of a URL, or nil.
+// get returns the cached plan of a URL, or nil. Most calls find their plan in newer and only read; one that finds it in
+// older puts it into newer, after it has released the lock, so that the plan outlives the next change of maps.
 func (p *Planner) get(url []byte) *servedPlan {
 	p.mu.RLock()
 	found := p.newer[string(url)]
@@ -32,7 +33,8 @@ func (p *Planner) get(url []byte) *servedPlan {
 	return found
 }
 
-// put caches the plan of a URL.
+// put caches the plan of a URL. If two requests make the same plan at once, either may stay: they are equal. A plan
+// that is put twice counts twice, so the maps may change a little early.
 func (p *Planner) put(url []byte, plan *servedPlan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

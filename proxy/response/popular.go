@@ -41,7 +41,9 @@ type Popular struct {
 	large *lru.Cache[string, popularQuery]
 }
 
-// note may remember an answered query.
+// note may remember an answered query. It does not remember plans for one request alone (Once), and none with hidden
+// fields (Whole). A sample costs a random number and, for one in sampleShare, a store: it
+// takes no lock, because every kept answer calls it.
 func (h *Popular) note(p *servedPlan, coding result.Coding, large bool) {
 	switch n := rand.Uint32(); {
 	case p.Once || p.Whole:
@@ -71,6 +73,7 @@ func (r *Responder) Prepare(ctx context.Context, next *view.Snapshot) (shown fun
 		if _, done := prepared[req.key]; done {
 			continue
 		}
+		// An error is no reason to hold back the snapshot: a request then makes the answer, and gets the error.
 		keep, _ := r.Results.Prepare(ctx, req.key, req.loader(nil))
 		if ctx.Err() != nil {
 			break

@@ -135,6 +135,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	if !personal {
 		header.unmodified = r.headers.setModified(c, p, snapshots, age, header.modifiedSince, r.Now())
 	}
+	// The headers are complete, except those of the body. Now find the body, or make it.
 	key := p.keyOn(snapshots, negotiate(header.codings, r.Codings))
 	if r.Inspect != nil {
 		return r.Planner.dropWrong(url, r.inspect(c, who.Client, p, snapshots, key))
@@ -143,6 +144,7 @@ func (r *Responder) serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	if err := snapshots.doubts(a); err != nil {
 		return err
 	}
+	// An entry without a tag only says that the answer is too large to keep.
 	if a != nil && a.ETag != "" {
 		r.Popular.note(p, key.Coding, a.TooLarge)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))

@@ -126,6 +126,7 @@ func (p *servedPlan) on(views Views) (s Snapshots, err error) {
 		}
 		s.also = append(s.also, other)
 	}
+	// The plan holds for these snapshots alone. After the error Serve makes it anew, from a newer one.
 	for _, of := range p.of {
 		if now, err := s.Of(of.View); err != nil || SnapshotKey(now) != of {
 			from := origin.Meta{Epoch: of.Epoch, Generation: of.Generation}
@@ -159,6 +160,7 @@ func (m MakePlan) On(views Views, now time.Time) (Plan, Snapshots, error) {
 	return made, s, err
 }
 
+// plan makes a plan, and returns what it was made with: the snapshots that it read, for which alone it holds.
 func (m MakePlan) plan(views Views, now time.Time) (Plan, *Planning, error) {
 	planning := &Planning{views: views, now: now.Round(0)}
 	made, err := m(planning)

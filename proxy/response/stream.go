@@ -43,6 +43,7 @@ func (r *request) stream(b *Body) (err error) {
 		return err
 	}
 	setLinks(r.c, b.Links)
+	// The tag of a stream does not depend on its bytes, so a caller with the same ETag gets 304 without any of them.
 	same := r.header.unchanged(streamTag(&r.key))
 	if !same && !head {
 		if r.key.Coding, s.acquired = r.acquire(b); s.acquired == 0 {
@@ -144,6 +145,7 @@ func (s *stream) WriteTo(w io.Writer) (sent int64, err error) {
 		if err = cmp.Or(err, s.intact()); err != nil {
 			return sent, fmt.Errorf("response: stream: %w", err)
 		}
+		// A slow client must not keep a processor: whatever the connection does not pause itself is paused here.
 		if !s.shares {
 			s.Pause()
 		}
