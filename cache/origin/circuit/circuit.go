@@ -13,16 +13,11 @@ package circuit
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"time"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
-	"vitrine/rules"
 )
 
 const (
@@ -56,107 +51,27 @@ type inner = origin.Store
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
 type Store struct {
-	inner // the protected store; its requests pass the circuit
+	inner // the protected store; its requests pass the breaker
 
-	log      *slog.Logger
-	onChange func(closed bool)
-	line     *fair.Line    // admits requests that query the store
-	doubt    chan struct{} // of capacity one: signals that an operation did not reach the store
-
-	mu    sync.Mutex // guards the rest
-	state State
-	next  time.Time       // when the next ping is due, while the circuit is open
-	took  time.Duration   // how long the last ping took
-	era   context.Context // canceled when the circuit opens
-	end   context.CancelFunc
+	breaker *breaker
+	line    *fair.Line // admits requests that query the store
 }
 
 var _ origin.Store = (*Store)(nil)
 
 // New puts a closed circuit before a store, which Close closes. onChange learns when it closes (true) or opens.
 func New(store origin.Store, log *slog.Logger, onChange func(closed bool)) *Store {
-	s := &Store{
-		inner: store, log: log, onChange: onChange, state: State{Store: store.Name()},
-		line: fair.NewLine(maxQueries), doubt: make(chan struct{}, 1),
-	}
-	s.era, s.end = context.WithCancel(context.Background())
-	store.Guard(s.pass)
+	s := &Store{store, newBreaker(store, log, onChange), fair.NewLine(maxQueries)}
+	store.Guard(s.breaker.pass)
 	return s
 }
 
 // State returns the state of the circuit and of the queue.
 func (s *Store) State() State {
-	s.mu.Lock()
-	state := s.state
-	s.mu.Unlock()
+	state := s.breaker.current()
 	state.Queue = s.line.Stats()
 	return state
 }
 
-// unavailable returns the error of a request that the open circuit refuses or cancels, with the time of the next
-// ping.
-func (s *Store) unavailable() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.state.Open { // the circuit has closed meanwhile
-		return rules.ErrUnavailable
-	}
-	err := fmt.Errorf("%w: %s is unavailable since %s: %w", rules.ErrUnavailable, s.state.Store,
-		s.state.Since.Format(time.RFC3339), s.state.Err)
-	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
-}
-
-func (s *Store) recordAnswer() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state.Contact = time.Now()
-}
-
-var errCanceled = errors.New("canceled: the store has stopped answering")
-
-// pass is the store's gate: it sends a request unless the circuit is open, and cancels it when the circuit opens.
-func (s *Store) pass(ctx context.Context, request func(context.Context) error) error {
-	s.mu.Lock()
-	open, era := s.state.Open, s.era
-	if open {
-		s.state.Refused++
-	}
-	s.mu.Unlock()
-	if open {
-		return s.unavailable()
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(era, func() { cancel(errCanceled) })()
-	// Signal a refusal before the request ends, because the driver retries what a server refuses.
-	err := request(origin.WithRefusalHook(ctx, func() { signal(s.doubt) }))
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCanceled) {
-		return fmt.Errorf("%w: %w: %w", s.unavailable(), cause, err)
-	}
-	s.note(err)
-	return err
-}
-
-var answers = []error{
-	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrForeign,
-	origin.ErrUnsupported, rules.ErrWrongCall,
-}
-
-// note records whether the result of a request shows that the store answered.
-func (s *Store) note(err error) {
-	switch {
-	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
-		s.recordAnswer()
-	case errors.Is(err, rules.ErrUnavailable):
-		signal(s.doubt)
-	}
-}
-
-func signal(doubt chan<- struct{}) {
-	select {
-	case doubt <- struct{}{}:
-	default: // Run already has a signal
-	}
-}
-
-func (s *Store) Ping(ctx context.Context) error { return s.pass(ctx, s.inner.Ping) }
+// Ping sends a ping as a request, which the open circuit refuses. The pings of Run pass by it.
+func (s *Store) Ping(ctx context.Context) error { return s.breaker.pass(ctx, s.inner.Ping) }

@@ -9,63 +9,64 @@ import (
 
 // Probe pings the store once, at a start. Without an answer the circuit opens, until Run finds the store.
 func (s *Store) Probe(ctx context.Context) {
-	if err := s.probe(ctx); err == nil {
-		s.recordAnswer()
+	if err := s.breaker.probe(ctx); err == nil {
+		s.breaker.recordAnswer()
 	} else if ctx.Err() == nil {
-		s.trip(err)
+		s.breaker.trip(err)
 	}
 }
 
 // Run watches the store until ctx ends, and returns nil.
 func (s *Store) Run(ctx context.Context) error {
+	b := s.breaker
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
-		err := s.probe(ctx)
-		contact := s.State().Contact
+		err := b.probe(ctx)
+		contact := b.current().Contact
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			s.recordAnswer()
-			s.close()
+			b.recordAnswer()
+			b.close()
 			failures = 0
 		case !contact.Before(began):
 			failures = 0 // the store answered an operation meanwhile
 		default:
 			if failures++; failures >= failuresToOpen || contact.IsZero() {
-				s.trip(err)
+				b.trip(err)
 			}
 		}
 		if failures == 0 {
-			waitForDoubt(ctx, s)
+			waitForDoubt(ctx, b)
 		} else {
-			waitToProbe(ctx, s)
+			waitToProbe(ctx, b)
 		}
 	}
 	return nil
 }
 
-func (s *Store) probe(ctx context.Context) error {
+func (b *breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
-	s.mu.Lock()
-	s.state.Pings++
-	s.next = began.Add(s.took + pause) // this ping may wait long if the store is coming back
-	s.mu.Unlock()
-	err := s.inner.Ping(ctx)
-	s.mu.Lock()
-	s.took = time.Since(began)
-	s.mu.Unlock()
+	b.mu.Lock()
+	b.state.Pings++
+	b.next = began.Add(b.took + pause) // this ping may wait long if the store is coming back
+	b.mu.Unlock()
+	err := b.ping(ctx)
+	b.mu.Lock()
+	b.took = time.Since(began)
+	b.mu.Unlock()
 	return err
 }
 
 // waitForDoubt waits until the store was silent or an operation did not reach it, and at least a pause.
-func waitForDoubt(ctx context.Context, s *Store) {
+func waitForDoubt(ctx context.Context, b *breaker) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
-		silent := time.Since(s.State().Contact)
-		if silent >= quiet || !sleep(ctx, quiet-silent, s.doubt) {
+		silent := time.Since(b.current().Contact)
+		if silent >= quiet || !sleep(ctx, quiet-silent, b.doubt) {
 			return
 		}
 	}
@@ -85,40 +86,10 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 }
 
 // waitToProbe waits before the next ping to a store that did not answer. Pauses are jittered between processes.
-func waitToProbe(ctx context.Context, s *Store) {
+func waitToProbe(ctx context.Context, b *breaker) {
 	wait := backoff.Jitter(pause*3/4, 1./3)
-	s.mu.Lock()
-	s.next = time.Now().Add(wait)
-	s.mu.Unlock()
+	b.mu.Lock()
+	b.next = time.Now().Add(wait)
+	b.mu.Unlock()
 	sleep(ctx, wait, nil)
-}
-
-func (s *Store) trip(err error) {
-	s.mu.Lock()
-	before := s.state.Open
-	s.state.Open, s.state.Err = true, err
-	if !before {
-		s.state.Since = time.Now()
-		s.state.Opened++
-		s.end()
-	}
-	s.mu.Unlock()
-	if !before {
-		s.log.Warn("store unavailable: answering from memory", "store", s.Name(), "error", err)
-		s.onChange(false)
-	}
-}
-
-func (s *Store) close() {
-	s.mu.Lock()
-	before, since := s.state.Open, s.state.Since
-	if before {
-		s.state.Open, s.state.Err, s.state.Since = false, nil, time.Now()
-		s.era, s.end = context.WithCancel(context.Background())
-	}
-	s.mu.Unlock()
-	if before {
-		s.log.Info("store available again", "store", s.Name(), "unavailable", time.Since(since))
-		s.onChange(true)
-	}
 }
