@@ -90,7 +90,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 	if err := p.promote(ctx); err != nil {
 		return origin.Meta{}, err
 	}
-	d, err := p.views.fence(ctx, p.begun.View, p.lease, func(d *View) error {
+	d, err := fence(ctx, p.views, p.begun.View, p.lease, func(d *View) error {
 		if err := p.newest(d); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (v *Views) Meta(ctx context.Context, view string) (_ origin.Meta, err error
 
 func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
 	defer wrap.Error(&err, "set health of view %s", view)
-	_, err = v.fence(ctx, view, lease, func(d *View) error {
+	_, err = fence(ctx, v, view, lease, func(d *View) error {
 		d.Health = storable(h)
 		if h.Status == origin.HealthOK {
 			if d.Checked = storedTime(v.now()); h.Forced {
@@ -106,7 +106,7 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 
 // fence changes a view's meta, unless the meta has a greater fencing token, or the same token of another holder. It
 // writes the lease's token, which fences off holders of smaller ones.
-func (v *Views) fence(ctx context.Context, view string, lease origin.Lease,
+func fence(ctx context.Context, v *Views, view string, lease origin.Lease,
 	change func(*View) error) (d View, err error) {
 	if err := origin.CheckView(view); err != nil {
 		return d, err
@@ -135,7 +135,7 @@ func outranked(lease origin.Lease, token uint64, holder, what string) error {
 
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
 	defer wrap.Error(&err, "begin publication of view %s", view)
-	d, err := v.fence(ctx, view, lease, func(d *View) error {
+	d, err := fence(ctx, v, view, lease, func(d *View) error {
 		d.Attempt++
 		return nil
 	})
