@@ -155,8 +155,8 @@ func (c collection) read(ctx context.Context, classify func(error) error,
 			return
 		}
 		defer closeCursor(ctx, found)
-		more, err := c.store.next(ctx, found, classify)
-		for ; more; more, err = c.store.next(ctx, found, classify) {
+		more, err := next(ctx, c.store.gate, found, classify)
+		for ; more; more, err = next(ctx, c.store.gate, found, classify) {
 			if !yield(found.Current, nil) {
 				return
 			}
@@ -176,12 +176,12 @@ type cursor interface {
 }
 
 // next advances a cursor and reports whether it is at a document. Only the end of a batch needs a request.
-func (s *Store) next(ctx context.Context, c cursor, classify func(error) error) (bool, error) {
+func next(ctx context.Context, gate origin.Gate, c cursor, classify func(error) error) (bool, error) {
 	advance := func(ctx context.Context) (bool, error) { return c.Next(ctx), c.Err() }
 	if c.RemainingBatchLength() > 0 {
 		return callDriver(ctx, classify, advance)
 	}
-	return request(ctx, s.gate, classify, advance)
+	return request(ctx, gate, classify, advance)
 }
 
 // closeTime bounds how long closing a cursor may delay its reader.

@@ -44,15 +44,14 @@ const (
 // Select implements origin.Queries; the server evaluates the query.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		if err := s.query(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
+		if err := (generation{s, at}).query(ctx, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
 			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
 		}
 	}
 }
 
 // query calls take with rows, batch by batch, until take returns false.
-func (s *Store) query(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
-	g := generation{s, at}
+func (g generation) query(ctx context.Context, q origin.Query, take func(bson.Raw) (more bool)) error {
 	if err := g.wait(ctx); err != nil {
 		return err
 	}

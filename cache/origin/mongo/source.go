@@ -17,27 +17,27 @@ import (
 )
 
 func (s *Store) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
-	return s.find(ctx, name, origin.Query{}, nil)
+	return find(ctx, s.collection(name), origin.Query{}, nil)
 }
 
 func (s *Store) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.find(ctx, name, origin.Query{}, want)
+	return find(ctx, s.collection(name), origin.Query{}, want)
 }
 
 // Find implements origin.Source; the server evaluates the query.
 func (s *Store) Find(ctx context.Context, name string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.find(ctx, name, q, nil)
+	return find(ctx, s.collection(name), q, nil)
 }
 
-func (s *Store) find(ctx context.Context, name string, q origin.Query,
-	want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+// find yields copies of the documents that match a query and that want accepts; a nil want accepts all.
+func find(ctx context.Context, c collection, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		var filter any = bson.D{}
 		if q.Filter != nil {
 			filter = q.Filter
 		}
-		found := s.collection(name).documents(ctx, filter, findOptions(q))
-		for doc, err := range wrap.Each(found, "find in %s", name) {
+		found := c.documents(ctx, filter, findOptions(q))
+		for doc, err := range wrap.Each(found, "find in %s", c.inner.Name()) {
 			if err == nil && want != nil && !want(doc) {
 				continue
 			}

@@ -20,13 +20,13 @@ import (
 func (s *Store) Watch(ctx context.Context, collections []string, opened func(),
 	changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
-	stream, err := s.stream(ctx, collections)
+	stream, err := openStream(ctx, s, collections)
 	if err != nil {
 		s.broken.Store(true)
 		return err
 	}
 	defer closeCursor(ctx, stream)
-	if s.complete(ctx, collections) {
+	if complete(ctx, s, collections) {
 		opened()
 	}
 	found := burst{changed: changed}
@@ -35,7 +35,7 @@ func (s *Store) Watch(ctx context.Context, collections []string, opened func(),
 		found.add(collections...)
 	}
 	for err == nil {
-		more, failed := s.next(ctx, patient{stream}, streamError)
+		more, failed := next(ctx, s.gate, patient{stream}, streamError)
 		if err = failed; more {
 			for _, field := range []string{"ns", "to"} {
 				if name, ok := stream.Current.Lookup(field, "coll").StringValueOK(); ok {
@@ -60,7 +60,7 @@ type patient struct{ *driver.ChangeStream }
 // Next is TryNext.
 func (p patient) Next(ctx context.Context) bool { return p.TryNext(ctx) }
 
-func (s *Store) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
+func openStream(ctx context.Context, s *Store, collections []string) (*driver.ChangeStream, error) {
 	return request(ctx, s.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
 		return s.source.Watch(ctx, driver.Pipeline{
 			{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
@@ -76,7 +76,7 @@ func (s *Store) stream(ctx context.Context, collections []string) (*driver.Chang
 
 // complete reports whether a stream reports all changes of collections: none is a MongoDB view, whose changes are
 // those of other collections, and reads, which come from the primary, are not older than the stream's reports.
-func (s *Store) complete(ctx context.Context, collections []string) bool {
+func complete(ctx context.Context, s *Store, collections []string) bool {
 	others := bson.D{
 		{Key: "name", Value: bson.D{{Key: "$in", Value: collections}}},
 		{Key: "type", Value: bson.D{{Key: "$ne", Value: "collection"}}},
