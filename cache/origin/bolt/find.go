@@ -56,7 +56,7 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 		}
 		var all []bson.Raw
 		for _, only := range onlyKeys(q.Filter) {
-			for doc, err := range s.scan(ctx, collection, only, f.Match, runtime.Gosched) {
+			for doc, err := range s.file.scan(ctx, collection, only, f.Match, runtime.Gosched) {
 				switch {
 				case errors.Is(err, origin.ErrDamagedRecord):
 				case err == nil && len(q.Sort) > 0:

@@ -15,14 +15,14 @@ import (
 
 // table is a registry.Table in the file.
 type table[D any] struct {
-	*storeFile
+	file *storeFile
 	read func(tx *bbolt.Tx, name string) (D, error)
 	// place returns the bucket and the key of a name's document, and creates the bucket.
 	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
 }
 
 func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
-	err = t.view(ctx, func(tx *bbolt.Tx) error {
+	err = t.file.view(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
 		return err
 	})
@@ -30,7 +30,7 @@ func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 }
 
 func (t table[D]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
-	err = t.update(ctx, func(tx *bbolt.Tx) error {
+	err = t.file.update(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
 		if err == nil {
 			err = change(&d)

@@ -31,15 +31,15 @@ var (
 )
 
 // responses is a registry.ResponseTable in the file. The sequence of bucketAnswers counts its numbers.
-type responses struct{ *storeFile }
+type responses struct{ file *storeFile }
 
 // responseBuckets are the buckets of responses; they are nil in a damaged file that had none.
 type responseBuckets struct{ answers, bodies *bbolt.Bucket }
 
-func (f responses) buckets(tx *bbolt.Tx) (b responseBuckets, err error) {
+func (r responses) buckets(tx *bbolt.Tx) (b responseBuckets, err error) {
 	for _, name := range [][]byte{bucketAnswers, bucketBodies} {
-		if err := f.damaged[pathOf(bucketUpstream, string(name))]; err != nil { // only while the store is read-only
-			return b, fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
+		if err := r.file.damaged[pathOf(bucketUpstream, string(name))]; err != nil { // only while the store is read-only
+			return b, fmt.Errorf("%s: %w: %w", r.file.Name(), origin.ErrDamaged, err)
 		}
 	}
 	if top := tx.Bucket(bucketUpstream); top != nil {
@@ -122,9 +122,9 @@ func (b responseBuckets) write(d registry.Response) error {
 	return nil
 }
 
-func (f responses) Read(ctx context.Context, key string, body bool) (d registry.Response, err error) {
-	err = f.view(ctx, func(tx *bbolt.Tx) error {
-		b, err := f.buckets(tx)
+func (r responses) Read(ctx context.Context, key string, body bool) (d registry.Response, err error) {
+	err = r.file.view(ctx, func(tx *bbolt.Tx) error {
+		b, err := r.buckets(tx)
 		if err != nil {
 			return err
 		}
@@ -137,10 +137,10 @@ func (f responses) Read(ctx context.Context, key string, body bool) (d registry.
 	return d, err
 }
 
-func (f responses) Update(
+func (r responses) Update(
 	ctx context.Context, key string, change func(*registry.Response, uint64) error,
 ) (d registry.Response, err error) {
-	err = f.change(ctx, func(b responseBuckets, number uint64) error {
+	err = r.change(ctx, func(b responseBuckets, number uint64) error {
 		d = b.read(key)
 		d.Key = key
 		if err := change(&d, number); err != nil {
@@ -153,9 +153,9 @@ func (f responses) Update(
 }
 
 // change runs a write transaction with the next number.
-func (f responses) change(ctx context.Context, fn func(b responseBuckets, number uint64) error) error {
-	return f.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := f.buckets(tx)
+func (r responses) change(ctx context.Context, fn func(b responseBuckets, number uint64) error) error {
+	return r.file.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := r.buckets(tx)
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (f responses) change(ctx context.Context, fn func(b responseBuckets, number
 	})
 }
 
-func (f responses) Drop(ctx context.Context, keys []string) error {
-	return f.each(ctx, registry.CheckKeys(keys), func(b responseBuckets, key string, number uint64) error {
+func (r responses) Drop(ctx context.Context, keys []string) error {
+	return r.each(ctx, registry.CheckKeys(keys), func(b responseBuckets, key string, number uint64) error {
 		d := b.read(key)
 		if d.Key == "" {
 			return nil
@@ -179,11 +179,11 @@ func (f responses) Drop(ctx context.Context, keys []string) error {
 }
 
 // each calls fn with keys, in as many transactions as needed.
-func (f responses) each(
+func (r responses) each(
 	ctx context.Context, keys []string, fn func(b responseBuckets, key string, number uint64) error,
 ) error {
 	for part := range batch.Of(keys, writeDocs, writeBytes, func(key string) int { return len(key) }) {
-		err := f.change(ctx, func(b responseBuckets, number uint64) (err error) {
+		err := r.change(ctx, func(b responseBuckets, number uint64) (err error) {
 			for _, key := range part {
 				err = cmp.Or(err, fn(b, key, number))
 			}
@@ -196,23 +196,23 @@ func (f responses) each(
 	return nil
 }
 
-func (f responses) Since(ctx context.Context, since uint64) iter.Seq2[registry.Response, error] {
-	return f.documents(ctx, func(d registry.Response) bool { return d.Generation > since })
+func (r responses) Since(ctx context.Context, since uint64) iter.Seq2[registry.Response, error] {
+	return r.documents(ctx, func(d registry.Response) bool { return d.Generation > since })
 }
 
 // documents yields the readable documents that want accepts.
-func (f responses) documents(
+func (r responses) documents(
 	ctx context.Context, want func(registry.Response) bool,
 ) iter.Seq2[registry.Response, error] {
-	return inBatches(ctx, f.storeFile, f.entries, runtime.Gosched, func(e entry) (registry.Response, bool, error) {
+	return inBatches(ctx, r.file, r.entries, runtime.Gosched, func(e entry) (registry.Response, bool, error) {
 		d := decodeResponse(e.key, e.value)
 		return d, d.Key != "" && want(d), nil
 	})
 }
 
 // entries yields the documents of answers.
-func (f responses) entries(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-	b, err := f.buckets(tx)
+func (r responses) entries(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
+	b, err := r.buckets(tx)
 	if err != nil || b.answers == nil {
 		return err
 	}
@@ -224,12 +224,12 @@ func (f responses) entries(tx *bbolt.Tx, from []byte, yield func(entry) bool) er
 }
 
 // AddDemand implements registry.ResponseTable. It loses nothing: no other process writes to the file.
-func (f responses) AddDemand(ctx context.Context, demand []origin.Demand) error {
+func (r responses) AddDemand(ctx context.Context, demand []origin.Demand) error {
 	if len(demand) == 0 {
 		return nil
 	}
-	return f.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := f.buckets(tx)
+	return r.file.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := r.buckets(tx)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (f responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 			if d.Digest == "" {
 				continue
 			}
-			d.AddDemand(one, f.now())
+			d.AddDemand(one, r.file.now())
 			if err := b.write(d); err != nil {
 				return err
 			}
@@ -247,18 +247,18 @@ func (f responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 	})
 }
 
-func (f responses) Sweep(ctx context.Context, number uint64) error {
+func (r responses) Sweep(ctx context.Context, number uint64) error {
 	obsolete := func(d registry.Response) bool {
 		return d.Digest == "" && d.Generation < number && d.Token < number
 	}
 	var keys []string
-	for d, err := range f.documents(ctx, obsolete) {
+	for d, err := range r.documents(ctx, obsolete) {
 		if err != nil {
 			return err
 		}
 		keys = append(keys, d.Key)
 	}
-	return f.each(ctx, keys, func(b responseBuckets, key string, _ uint64) error {
+	return r.each(ctx, keys, func(b responseBuckets, key string, _ uint64) error {
 		d := b.read(key)
 		if d.Remove = obsolete(d); !d.Remove || d.Key == "" {
 			return nil
@@ -267,9 +267,9 @@ func (f responses) Sweep(ctx context.Context, number uint64) error {
 	})
 }
 
-func (f responses) State(ctx context.Context) (s registry.ResponseState, err error) {
-	err = f.view(ctx, func(tx *bbolt.Tx) error {
-		b, err := f.buckets(tx)
+func (r responses) State(ctx context.Context) (s registry.ResponseState, err error) {
+	err = r.file.view(ctx, func(tx *bbolt.Tx) error {
+		b, err := r.buckets(tx)
 		if err == nil && b.answers != nil {
 			s = b.state()
 		}
@@ -287,9 +287,9 @@ func (b responseBuckets) state() (s registry.ResponseState) {
 	return s
 }
 
-func (f responses) UpdateState(ctx context.Context, change func(*registry.ResponseState) error) error {
-	return f.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := f.buckets(tx)
+func (r responses) UpdateState(ctx context.Context, change func(*registry.ResponseState) error) error {
+	return r.file.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := r.buckets(tx)
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.S
 			return
 		}
 		defer v.readers.unpin(at.View, p)
-		matches := v.matches(ctx, at.View, p, f)
+		matches := v.file.matches(ctx, at.View, p, f)
 		if order := q.Sort; len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
 			matches(yield)
 			return
@@ -88,21 +88,23 @@ func (v views) query(ctx context.Context, at origin.Meta, q origin.Query) iter.S
 			yield(nil, err)
 			return
 		}
-		v.fetch(ctx, at.View, p, first.ids())(yield)
+		v.file.fetch(ctx, at.View, p, first.ids())(yield)
 	}
 }
 
 // matches yields the rows at the pinned generation that match, in the order of their ids.
-func (v views) matches(ctx context.Context, view string, p *pin, f *filter.Filter) iter.Seq2[bson.Raw, error] {
+func (f *storeFile) matches(
+	ctx context.Context, view string, p *pin, wanted *filter.Filter,
+) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		turn := fair.TurnOf(ctx)
-		for r, err := range v.eachRow(ctx, view, *p, decodeRow) {
+		for r, err := range f.eachRow(ctx, view, *p, decodeRow) {
 			if err == nil {
 				err = turn.Check(ctx)
 			}
 			matches := false
 			if err == nil {
-				matches, err = f.Match(r.Doc)
+				matches, err = wanted.Match(r.Doc)
 			}
 			if (matches || err != nil) && !yield(r.Doc, err) {
 				return
@@ -111,17 +113,17 @@ func (v views) matches(ctx context.Context, view string, p *pin, f *filter.Filte
 	}
 }
 
-func (v views) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
+func (f *storeFile) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for batch := range slices.Chunk(ids, batchDocs) {
 			var docs []bson.Raw
-			err := v.file.view(ctx, func(tx *bbolt.Tx) error {
+			err := f.view(ctx, func(tx *bbolt.Tx) error {
 				buckets := openView(tx, view)
 				cursor := buckets.rows.Cursor()
 				for _, id := range batch {
 					key, value := versionAt(cursor, id, p.at)
 					if found, _ := splitVersion(key); !bytes.Equal(found, id) {
-						return fmt.Errorf("%s: %w", v.file.Name(), errLost)
+						return fmt.Errorf("%s: %w", f.Name(), errLost)
 					}
 					if row, err := decodeRow(buckets.place, key, value); err == nil { // skip damaged rows
 						docs = append(docs, row.Doc)

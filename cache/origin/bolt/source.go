@@ -81,11 +81,11 @@ type source struct{ file *storeFile }
 
 // Scan implements origin.Source. Documents come in the order of their _id.
 func (s source) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil, nil, fair.Rest())
+	return s.file.scan(ctx, collection, nil, nil, fair.Rest())
 }
 
 func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, fair.Rest())
+	return s.file.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, fair.Rest())
 }
 
 // record is a document, or the error that replaces it.
@@ -96,10 +96,10 @@ type record struct {
 
 // scan yields the documents that match accepts; a nil match accepts all. only, if not nil, is the key of the one
 // document to read. match sees the file's own memory: it may neither keep documents nor call the store.
-func (s source) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error),
+func (f *storeFile) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error),
 	pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, s.file, s.entries(collection, only), pause,
+	found := inBatches(ctx, f, f.entries(collection, only), pause,
 		func(e entry) (rec record, ok bool, err error) {
 			if match != nil {
 				if doc, bad := in.open(e.key, e.value); bad == nil {
@@ -110,7 +110,7 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 			}
 			own := bytes.Clone(e.value) // copy it before the check, because the file can change meanwhile
 			if rec.doc, err = in.open(e.key, own); err != nil {
-				rec.damaged = &origin.DamagedError{Store: s.file.Name(), Collection: collection, ID: idOf(e.key, own)}
+				rec.damaged = &origin.DamagedError{Store: f.Name(), Collection: collection, ID: idOf(e.key, own)}
 			}
 			return rec, true, nil
 		})
@@ -124,10 +124,10 @@ func (s source) scan(ctx context.Context, collection string, only []byte, match 
 }
 
 // entries yields the entries of a collection, or only the one with a given key.
-func (s source) entries(collection string, only []byte) entriesFunc {
+func (f *storeFile) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if err := s.file.damaged[pathOf(bucketSource, collection)]; err != nil {
-			return fmt.Errorf("%s: %w: %w", s.file.Name(), origin.ErrDamaged, err)
+		if err := f.damaged[pathOf(bucketSource, collection)]; err != nil {
+			return fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
 		}
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		if bucket == nil {

@@ -95,19 +95,19 @@ func (v views) rows(ctx context.Context, view string, since uint64, decode decod
 	if since >= p.at {
 		return meta, nil
 	}
-	return meta, wrap.Do(v.eachRow(ctx, view, *p, decode), fn)
+	return meta, wrap.Do(v.file.eachRow(ctx, view, *p, decode), fn)
 }
 
 // decodeFunc returns a copy of the parts of a stored version that the reader wants. Its only error is errDamaged.
 type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
 // eachRow yields the rows for a reader and skips damaged ones.
-func (v views) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
+func (f *storeFile) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
 	entries, in := p.live, placeOf(bucketViews, view)
 	if p.since > 0 {
 		entries = p.delta
 	}
-	return inBatches(ctx, v.file, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
+	return inBatches(ctx, f, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
 		if b := openView(tx, view); b.self != nil {
 			entries(b, from, yield)
 		}
