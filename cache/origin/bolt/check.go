@@ -16,6 +16,10 @@ import (
 	"vitrine/rules/raw"
 )
 
+// The check of a store, for `vitrine check` and the operator. examine (open.go) has judged the pages when this file
+// comes to the values: check visits each bucket, recomputes the checksum of each value and counts what does not
+// match. A flaw of a single record is a number in a Part; a flaw of pages makes a whole Part unreadable.
+
 // Part is the result of Check for a collection or a view.
 type Part struct {
 	Name       string   // "source/activities", "views/persons", "upstream/answers"
@@ -25,10 +29,12 @@ type Part struct {
 	Unreadable string   // why the part cannot be read; empty if it can
 }
 
+// bbolt writes them in turn, so that the other one still describes the commit before.
 // Head is the name of the part with the two meta pages. If one of them is damaged, the last commit may be missing.
 const Head = "head"
 
-// Source reports whether the part holds source records, which Vitrine cannot rebuild.
+// Source reports whether the part holds source records, which Vitrine cannot rebuild. An operator restores or
+// imports them anew.
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
 
 // Kept reports whether the part holds kept answers of the other server, which Vitrine fetches again.
@@ -38,10 +44,13 @@ func (p Part) Kept() bool { return strings.HasPrefix(p.Name, string(bucketUpstre
 func (p Part) Sound() bool { return p.Damaged == 0 && p.Unreadable == "" }
 
 // Check examines every page and value of the store in the file at path, and changes nothing. The error wraps
-// origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open.
+// origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open. The
+// error of ctx ends it early; the parts before it are then returned, too. Check opens the file read-only and with
+// bbolt's lock, so it cannot run beside a Store of another process.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
 	f := &storeFile{path: path}
 	defer wrap.Error(&err, "check %s", f.Name())
+	// bbolt would take an empty file for a new one and initialise it, which Check must not.
 	if at, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if at.Size() == 0 {
@@ -50,6 +59,8 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 	if err := f.examine(); err != nil {
 		return nil, err
 	}
+	// All reads of the mapping are inside guard: pages that examine has passed can still become unreadable, on a
+	// failing disk.
 	_, err = f.guard(func() (err error) {
 		if f.db, err = f.openFile(true); err != nil {
 			return err
@@ -64,7 +75,8 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 }
 
 // Check examines every value of the open store, while others read and write it; it examined the pages when it was
-// opened.
+// opened. It does not pass the gate: an operator may check a store whose circuit is open. One read transaction
+// lasts for the whole check, so that the file grows by what is written meanwhile.
 func (s *Store) Check(ctx context.Context) (parts []Part, err error) {
 	defer wrap.Error(&err, "check %s", s.Name())
 	err = s.file.read(ctx, func(tx *bbolt.Tx) (err error) {
@@ -76,6 +88,7 @@ func (s *Store) Check(ctx context.Context) (parts []Part, err error) {
 
 // check examines all collections and views.
 func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err error) {
+	// The meta pages come first, because damage there explains missing records everywhere else.
 	if f.oneHead {
 		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
 	}
@@ -83,6 +96,8 @@ func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err 
 		if bytes.Equal(top, bucketLeases) || bytes.Equal(top, bucketAside) {
 			return nil
 		}
+		// An empty part of the kept answers is left out: a store without upstream has both, and they tell the
+		// operator nothing.
 		return bucket.ForEachBucket(func(name []byte) error {
 			p, err := f.checkPart(ctx, tx, top, string(name))
 			if p.Records > 0 || !p.Sound() || !p.Kept() {
@@ -102,6 +117,8 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 		p.Unreadable = err.Error()
 		return p, nil
 	}
+	// Source records and kept answers lie directly in their bucket. Rows are one level deeper, beside the meta of
+	// their view, and the meta has to be readable for the rows to be of any use.
 	values := tx.Bucket(top).Bucket([]byte(name))
 	if p.Source() {
 		return p, p.examine(ctx, values, placeOf(top, name), idOf)
@@ -120,7 +137,8 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 	return p, p.examine(ctx, values, placeOf(top, name), rowID)
 }
 
-// examine checks the values of a bucket; idOf finds the _id in a damaged value.
+// examine checks the values of a bucket; idOf finds the _id in a damaged value. examine names the first damaged
+// records only, because a damaged disk may spoil millions.
 func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place,
 	idOf func(key, value []byte) bson.RawValue) error {
 	return values.ForEach(func(key, sealed []byte) error {

@@ -18,6 +18,10 @@ import (
 	"vitrine/rules/raw"
 )
 
+// From query to documents: compile makes a filter of the query, onlyKeys looks for an _id that spares reading the
+// collection, scan (source.go) applies the filter inside the read transactions, and page cuts the result. Select
+// (select.go) shares compile and page.
+
 // Find implements origin.Source. Only for an equality or a list of _id it reads single documents; any other filter
 // reads the collection. A sort holds all matching documents in memory. Find returns origin.ErrUnsupported for filters
 // that package filter cannot evaluate, and leaves damaged documents out.
@@ -25,7 +29,9 @@ func (s source) Find(ctx context.Context, collection string, q origin.Query) ite
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }
 
-// page applies a query's Skip, Limit and Projection to matching documents. It ends at the first error.
+// page applies a query's Skip, Limit and Projection to matching documents. It ends at the first error. A Limit of 0
+// never ends it: left then counts down from 0 and is not 0 again. The projection comes last, because the sort needs
+// fields that the caller may not.
 func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		skip, left := q.Skip, q.Limit
@@ -44,9 +50,11 @@ func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, e
 	}
 }
 
+// The documents of a sorted query are all in memory at once.
 func (s source) query(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		f, err := compile(q.Filter, filter.Options{})
+		// There is no server to ask, unlike in package mongo.
 		if errors.Is(err, filter.ErrNotInMemory) {
 			err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
 		}
@@ -55,6 +63,8 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 			return
 		}
 		var all []bson.Raw
+		// Each key is a scan of its own. The keys are in order, so the documents come in the order of their _id, as
+		// from a scan of the whole collection.
 		for _, only := range onlyKeys(q.Filter) {
 			for doc, err := range s.file.scan(ctx, collection, only, f.Match, runtime.Gosched) {
 				switch {
@@ -75,6 +85,8 @@ func (s source) query(ctx context.Context, collection string, q origin.Query) it
 	}
 }
 
+// compile returns the filter of a query; nil matches all. The caller chooses the limits: a filter may come from a
+// client.
 func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 	if query == nil {
 		return filter.All(), nil
@@ -83,7 +95,9 @@ func compile(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
 }
 
 // onlyKeys returns, in order, the keys of the only documents that a filter can match because it demands an _id by
-// equality or a list, and otherwise one nil. The caller still checks the filter.
+// equality or a list, and otherwise one nil. The caller still checks the filter. For example, {"_id": {"$in": [2,
+// 1, 1.0]}} gives the keys of 1 and 2, and {"name": "x"} gives one nil. The keys may be too many, never too few: a
+// filter may combine the _id with other conditions.
 func onlyKeys(filter bson.Raw) (keys [][]byte) {
 	all := [][]byte{nil}
 	id, err := filter.LookupErr("_id")

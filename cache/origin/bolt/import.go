@@ -17,6 +17,8 @@ import (
 	"vitrine/rules/raw"
 )
 
+// Upsert implements origin.Importer. A batch is one transaction, so that a crash leaves whole batches; after an
+// error the counts are those of the batches before.
 func (s source) Upsert(ctx context.Context, collection string,
 	docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
@@ -38,6 +40,8 @@ func (s source) Upsert(ctx context.Context, collection string,
 	return done, nil
 }
 
+// upsert stores one batch within a transaction. Documents of the same batch with the same _id replace each other,
+// in order.
 func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	bucket, err := tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
 	if err != nil {
@@ -68,6 +72,9 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	return done, nil
 }
 
+// Retain implements origin.Importer. It first reads all ids, because keep may call the store and must not run
+// inside a transaction, and then deletes in batches. A document that is stored in between with a new _id stays.
+// Every batch increments the collection's sequence, so that Version changes.
 func (s source) Retain(ctx context.Context, collection string,
 	keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {

@@ -13,14 +13,18 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// Leases and metas have one each. One write transaction reads, changes and stores a document, so that Update never
+// has to repeat the change.
 // table is a registry.Table in the file.
 type table[D any] struct {
 	file *storeFile
+	// read returns a copy of the document of a name, or the zero document.
 	read func(tx *bbolt.Tx, name string) (D, error)
 	// place returns the bucket and the key of a name's document, and creates the bucket.
 	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
 }
 
+// Read implements registry.Table.
 func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 	err = t.file.view(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
@@ -29,6 +33,7 @@ func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 	return d, err
 }
 
+// Update implements registry.Table.
 func (t table[D]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
 	err = t.file.update(ctx, func(tx *bbolt.Tx) error {
 		d, err = t.read(tx, name)
@@ -51,9 +56,11 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 	return d, err
 }
 
+// leases is the place of all leases, which lie in one bucket without another one below.
 var leases = placeOf(bucketLeases, "")
 
-// readLease returns a lease, without a holder if it does not exist or is damaged.
+// readLease returns a lease, without a holder if it does not exist or is damaged. A damaged lease is free: its
+// holder cannot renew it, and waiting for its end would need a term that is lost.
 func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	key := []byte(name)
 	if doc, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key))); bad == nil {
@@ -62,11 +69,14 @@ func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	return d, err
 }
 
+// placeLease is table.place for leases; their bucket always exists.
 func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error) {
 	return tx.Bucket(bucketLeases), []byte(name), leases, nil
 }
 
-// readMeta returns a view's meta. The meta of an unknown view has only a name.
+// readMeta returns a view's meta. The meta of an unknown view has only a name. The error wraps origin.ErrDamaged if
+// examine has found flaws in the pages of the view, or if the checksum of the meta does not match. Open sets such
+// views aside, so later callers meet the error only in a read-only store, or if the damage is new.
 func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
 	d.View = view
 	if err := f.damaged[pathOf(bucketViews, view)]; err != nil {
@@ -98,7 +108,9 @@ func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) 
 	return self, keyMeta, placeOf(bucketViews, view), err
 }
 
-// newestToken returns the greatest lease token in metas and marks. It skips damaged metas, which Open sets aside.
+// newestToken returns the greatest lease token in metas and marks. It skips damaged metas, which Open sets aside. A
+// new lease gets a greater one, see registry.NewLeases. Damage to a meta can lose a token; that does not matter,
+// because the view is then published anew under the new lease.
 func (f *storeFile) newestToken(ctx context.Context) (newest uint64, err error) {
 	defer wrap.Error(&err, "tokens of views")
 	err = f.view(ctx, func(tx *bbolt.Tx) error {
@@ -115,6 +127,7 @@ func (f *storeFile) newestToken(ctx context.Context) (newest uint64, err error) 
 	return newest, err
 }
 
+// Metas implements origin.Views. bbolt yields buckets in the order of their names.
 func (v views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	err = v.file.view(ctx, func(tx *bbolt.Tx) error {

@@ -54,9 +54,14 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// The way of an Open: examine reads all pages of the file before bbolt trusts any; openFile lets bbolt map and lock
+// it; prepare creates missing buckets and sets aside what can be made anew. Damage of source records makes the
+// store read-only, damage of anything else costs only a rebuild.
+
 // Options tunes a store; the zero value works.
 type Options struct {
-	// KeepDeltas is how many generations back a delta reaches; older tombstones are pruned. If zero, 1000.
+	// KeepDeltas is how many generations back a delta reaches; older tombstones are pruned. If zero, 1000. A front
+	// end that was away for longer loads the view anew.
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
@@ -64,6 +69,8 @@ type Options struct {
 	Elapsed func() time.Duration
 }
 
+// Its methods come from the embedded parts: Leases and Views from the rules that both stores share, source from
+// source.go, find.go and import.go, views from views.go and select.go.
 // Store is the embedded origin.Store.
 type Store struct {
 	*registry.Leases
@@ -74,7 +81,9 @@ type Store struct {
 	responses *registry.Responses
 }
 
-// storeFile is the file of a store. Its methods view and update give access to the data.
+// storeFile is the file of a store. Its methods view and update give access to the data. All parts of the Store
+// share it. What Open sets is not changed afterwards, but for pass; the last fields are for the transactions
+// (door.go).
 type storeFile struct {
 	path    string
 	now     func() time.Time
@@ -87,7 +96,8 @@ type storeFile struct {
 	unsafe  error            // why writes are refused, or nil
 	notes   []string         // see Damage
 
-	pass    origin.Gate            // the gate of view and update
+	pass origin.Gate // the gate of view and update
+	// The locks, in the order in which they are taken: writing, then gate.
 	gate    sync.Mutex             // held while a transaction begins
 	writing sync.Mutex             // held by the transaction that writes
 	written atomic.Pointer[header] // header of the last committed transaction
@@ -97,11 +107,14 @@ type storeFile struct {
 var _ origin.Store = (*Store)(nil)
 
 // Open opens the store in the file at path, and creates it with its folder if necessary. The error wraps
-// origin.ErrLocked if another process has the file open.
+// origin.ErrLocked if another process has the file open. It wraps origin.ErrDamaged if no part of the file can be
+// used. Damage of single parts is no error: see Damage.
 func Open(path string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("store bolt://: no path given: want one such as bolt://data/vitrine.db")
 	}
+	// Everything below shares the file; only the file has state, besides the pins of readers and the sightings of
+	// leases.
 	f := &storeFile{path: path, now: time.Now, pass: origin.NoGate}
 	if o.Now != nil {
 		f.now = o.Now
@@ -125,6 +138,7 @@ func Open(path string, o Options) (*Store, error) {
 	}, nil
 }
 
+// open leaves nothing open if it fails.
 func (f *storeFile) open() error {
 	dir := filepath.Dir(f.path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -137,6 +151,8 @@ func (f *storeFile) open() error {
 		f.db, err = f.openFile(false)
 		return err
 	})
+	// bbolt holds its locks after a panic, so its Close would wait for ever; closing the file releases the lock of
+	// the file.
 	if panicked {
 		_ = f.file.Close()
 	}
@@ -155,7 +171,10 @@ func (f *storeFile) open() error {
 	return nil
 }
 
-// examine checks the structure of the file, which it locks meanwhile, before bbolt reads it.
+// examine checks the structure of the file, which it locks meanwhile, before bbolt reads it. It opens the file
+// read-only, for bbolt to lock and map it, and reads nothing by bbolt. It sets damaged, oneHead, unsafe and notes.
+// Between this and the next openFile the lock is free for a moment; another process that writes meanwhile is a
+// vitrine, which leaves a sound file.
 func (f *storeFile) examine() error {
 	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
 		return nil // open creates it
@@ -180,6 +199,8 @@ func (f *storeFile) examine() error {
 	if f.oneHead {
 		f.notes = append(f.notes, "one of its two meta pages is damaged: what the last commit wrote may be missing")
 	}
+	// Only source records cannot be made anew. Their damage forbids all writes, so that an operator can still save
+	// what the file has.
 	for _, name := range slices.Sorted(maps.Keys(f.damaged)) {
 		f.notes = append(f.notes, fmt.Sprintf("%s cannot be read: %v", name, f.damaged[name]))
 		if strings.HasPrefix(name, string(bucketSource)) {
@@ -190,12 +211,14 @@ func (f *storeFile) examine() error {
 	return nil
 }
 
-// lockTimeout is how long to wait for another process to close the file.
+// lockTimeout is how long to wait for another process to close the file. It is enough for a process that is just
+// ending. A longer one would only delay the message that names the problem.
 const lockTimeout = 500 * time.Millisecond
 
 // openFile opens the file with bbolt. Commits are synced (NoSync stays off) and write the free list (NoFreelistSync
-// stays off), so that a start after a crash need not walk the whole file to find free pages. The free list is a hash
-// map, which stays fast when pruning leaves many gaps.
+// stays off), so that a start after a crash need not walk the whole file to find free pages. The free list is a
+// hash map, which stays fast when pruning leaves many gaps. The permissions 0600 keep other users from the
+// institute's records.
 func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 	db, err := bbolt.Open(f.path, 0o600, &bbolt.Options{
 		Timeout: lockTimeout, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
@@ -217,7 +240,8 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 }
 
 // prepare creates the buckets and sets aside the views that cannot be read: the next run rebuilds them. While a
-// collection is damaged it writes nothing, because the collection's pages may also belong to others.
+// collection is damaged it writes nothing, because the collection's pages may also belong to others. The headers
+// are read first: update compares them with those on disk after its own commit.
 func (f *storeFile) prepare() error {
 	last, _, err := readHeaders(f.file, f.page)
 	f.written.Store(&last)
@@ -234,7 +258,9 @@ func (f *storeFile) prepare() error {
 	})
 }
 
-// asideBucket returns this transaction's bucket for what is set aside.
+// asideBucket returns this transaction's bucket for what is set aside. Its name is the transaction's number, so
+// that damage of another day does not meet it. Nothing reads what is set aside; moving a bucket writes only the
+// page that names it, while deleting one would walk through damaged pages.
 func (f *storeFile) asideBucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	aside, err := tx.CreateBucketIfNotExists(bucketAside)
 	if err != nil {
@@ -243,6 +269,7 @@ func (f *storeFile) asideBucket(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	return aside.CreateBucketIfNotExists(fmt.Appendf(nil, "%d", tx.ID()))
 }
 
+// setAside moves the views whose meta or pages cannot be read to the bucket for damage, and notes each.
 func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	views := tx.Bucket(bucketViews)
 	var damaged []string
@@ -253,6 +280,7 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", path, err))
 		}
 		if err != nil {
+			// Move them after the loop: a bucket must not change while ForEachBucket iterates over it.
 			damaged = append(damaged, string(key))
 		}
 		return nil
@@ -288,13 +316,16 @@ func (f *storeFile) Name() string { return "bolt://" + f.path }
 // Responses implements origin.Store.
 func (s *Store) Responses() origin.Responses { return s.responses }
 
+// Name implements origin.Store. A path has no secrets.
 func (s *Store) Name() string { return s.file.Name() }
 
-// Ping reports whether the file can be read.
+// Ping reports whether the file can be read. It reads the headers and nothing else, so it also notices a file that
+// was replaced, cut or written by another program.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.file.read(ctx, func(*bbolt.Tx) error { return nil })
 }
 
+// Guard implements origin.Store. The field has no lock: it is set before the first request.
 func (s *Store) Guard(g origin.Gate) { s.file.pass = g }
 
 // Close waits for running transactions and closes the file.

@@ -15,6 +15,15 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// publisher moves the rows of a publication. It is the registry.Rows of this store:
+//
+//	put      versions of generation N+1 beside those of N; readers are pinned at N or before
+//	(meta)   registry commits: the meta moves to N+1 in one transaction, and readers pin that
+//	prune    versions that N+1 replaced, once no reader is pinned at N; old tombstones
+//	discard  versions above the committed generation, of a publication that was not committed
+//
+// A version is never changed, so readers need no lock against put, and a reader's transaction may end between two
+// batches.
 type publisher struct {
 	file    *storeFile
 	metas   table[registry.View]
@@ -22,6 +31,7 @@ type publisher struct {
 	keep    uint64 // generations that deltas reach back
 }
 
+// put is registry.Rows.Put. The versions have a generation that no reader can pin yet.
 func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) error {
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		err := p.updateAttempt(ctx, d, func(b viewBuckets) error {
@@ -46,7 +56,9 @@ func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) 
 	return nil
 }
 
-// updateAttempt changes the rows of a view unless a later publication has begun.
+// updateAttempt changes the rows of a view unless a later publication has begun. The check and the change are one
+// transaction. Without it, a publisher that was fenced off could write rows of a generation that another one is
+// about to commit.
 func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(viewBuckets) error) error {
 	return p.file.update(ctx, func(tx *bbolt.Tx) error {
 		now, err := p.file.readMeta(tx, d.View)
@@ -60,7 +72,8 @@ func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(v
 	})
 }
 
-// discard deletes all versions above the committed generation.
+// discard deletes all versions above the committed generation. A view that was never published is at generation 0,
+// so discard then deletes all its rows.
 func (p publisher) discard(ctx context.Context, d registry.View) error {
 	return p.deleteObsolete(ctx, d, d.Generation, math.MaxUint64, own)
 }
@@ -87,7 +100,8 @@ func (p publisher) prune(ctx context.Context, view registry.View, _ origin.Lease
 }
 
 // pruneLimits decides what to prune: versions replaced up to generation settled, and tombstones up to swept. It
-// records how far deltas will reach before any is deleted. The lock keeps readers from starting in between.
+// records how far deltas will reach before any is deleted. The lock keeps readers from starting in between. Without
+// the lock, a reader could pin a generation after its limit was computed, and lose versions while it reads.
 func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
 	p.readers.mu.Lock()
 	defer p.readers.mu.Unlock()
@@ -141,6 +155,7 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 }
 
 // findObsolete collects the versions to delete, from the index entry next on; rest is the entry to continue with.
+// It looks at no more than writeDocs entries, so that one step is short even where nothing is obsolete.
 func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolete [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
@@ -157,11 +172,15 @@ func findObsolete(b viewBuckets, next []byte, to uint64, pick pickFunc) (obsolet
 	return obsolete, nil
 }
 
-// pickFunc looks at a version of an id and calls doom with the generations of the id's obsolete versions.
+// pickFunc looks at a version of an id and calls doom with the generations of the id's obsolete versions. doom may
+// be called any number of times, also never.
 type pickFunc func(b viewBuckets, id []byte, generation uint64, doom func(generation uint64))
 
+// own dooms the version itself: it belongs to a generation that was not committed.
 func own(_ viewBuckets, _ []byte, generation uint64, doom func(uint64)) { doom(generation) }
 
+// older dooms the versions before this one of the same id. The last of them is what this version replaced; earlier
+// ones are left from a pruning that was interrupted or had to spare a reader.
 func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	cursor := b.rows.Cursor()
 	if key, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(key, versionKey(id, generation)) {
@@ -177,6 +196,8 @@ func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	}
 }
 
+// tombstone dooms the version if it is a sound tombstone. A damaged one stays, because its flag may be what is
+// damaged.
 func tombstone(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	key := versionKey(id, generation)
 	if value := b.rows.Get(key); isTombstone(value) {

@@ -18,6 +18,8 @@ func mapping(db *bbolt.DB, size int64) []byte {
 // that. Otherwise they would count as the process's memory, although the system's cache has them, too.
 const releaseEvery = 64 << 20
 
+// releasePages removes the pages of the file from the process's memory. It holds no data of its own, so it may run
+// beside other readers: they fault their pages in again.
 func (f *storeFile) releasePages() {
 	// The transaction keeps the mapping from moving.
 	_ = f.read(context.Background(), func(tx *bbolt.Tx) error {

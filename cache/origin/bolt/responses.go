@@ -16,6 +16,10 @@ import (
 	"vitrine/cache/origin/internal/registry"
 )
 
+// Kept answers: the rules are those of registry.Responses, this file has only the table on which they work. Each
+// change is one write transaction, so there is nothing to try again, and a crash leaves a document before or after
+// it.
+
 // bucketUpstream has the kept answers of the other server. Their bodies lie apart, because claims and confirmations
 // write the rest of a document again.
 var (
@@ -30,12 +34,14 @@ var (
 	placeBodies  = placeOf(bucketUpstream, string(bucketBodies))
 )
 
-// responses is a registry.ResponseTable in the file. The sequence of bucketAnswers counts its numbers.
+// responses is a registry.ResponseTable in the file. The sequence of bucketAnswers counts its numbers. The sequence
+// grows in the transaction of the change, so that a change that fails takes no number.
 type responses struct{ file *storeFile }
 
 // responseBuckets are the buckets of responses; they are nil in a damaged file that had none.
 type responseBuckets struct{ answers, bodies *bbolt.Bucket }
 
+// buckets returns the buckets of a transaction, or an error that wraps origin.ErrDamaged.
 func (r responses) buckets(tx *bbolt.Tx) (b responseBuckets, err error) {
 	for _, name := range [][]byte{bucketAnswers, bucketBodies} {
 		if err := r.file.damaged[pathOf(bucketUpstream, string(name))]; err != nil { // only while the store is read-only
@@ -48,8 +54,8 @@ func (r responses) buckets(tx *bbolt.Tx) (b responseBuckets, err error) {
 	return b, nil
 }
 
-// prepareResponses creates the buckets of responses, after it has set damaged ones aside: kept answers can be fetched
-// again.
+// prepareResponses creates the buckets of responses, after it has set damaged ones aside: kept answers can be
+// fetched again. A new sequence begins at a number made of the time, see registry.FirstNumber.
 func (f *storeFile) prepareResponses(tx *bbolt.Tx) error {
 	damaged := false
 	for _, name := range [][]byte{bucketAnswers, bucketBodies} {
@@ -101,6 +107,8 @@ func decodeResponse(key, sealed []byte) (d registry.Response) {
 	return d
 }
 
+// write stores a document, and its body if it has one. A nil Body leaves the stored one, which is how confirmations
+// and claims avoid writing it again; a document without an answer has none.
 func (b responseBuckets) write(d registry.Response) error {
 	key := []byte(d.Key)
 	if d.Remove {
@@ -122,6 +130,7 @@ func (b responseBuckets) write(d registry.Response) error {
 	return nil
 }
 
+// Read implements registry.ResponseTable. A damaged body is nil; Responses.Response then drops the answer.
 func (r responses) Read(ctx context.Context, key string, body bool) (d registry.Response, err error) {
 	err = r.file.view(ctx, func(tx *bbolt.Tx) error {
 		b, err := r.buckets(tx)
@@ -137,6 +146,7 @@ func (r responses) Read(ctx context.Context, key string, body bool) (d registry.
 	return d, err
 }
 
+// Update implements registry.ResponseTable. It needs no repetition, because write transactions exclude each other.
 func (r responses) Update(
 	ctx context.Context, key string, change func(*registry.Response, uint64) error,
 ) (d registry.Response, err error) {
@@ -167,6 +177,7 @@ func (r responses) change(ctx context.Context, fn func(b responseBuckets, number
 	})
 }
 
+// Drop implements registry.ResponseTable. All keys of a batch get the same number, since they change at once.
 func (r responses) Drop(ctx context.Context, keys []string) error {
 	return r.each(ctx, registry.CheckKeys(keys), func(b responseBuckets, key string, number uint64) error {
 		d := b.read(key)
@@ -196,6 +207,7 @@ func (r responses) each(
 	return nil
 }
 
+// Since implements registry.ResponseTable. It reads all answers, but no bodies: there is no index on generations.
 func (r responses) Since(ctx context.Context, since uint64) iter.Seq2[registry.Response, error] {
 	return r.documents(ctx, func(d registry.Response) bool { return d.Generation > since })
 }
@@ -210,7 +222,8 @@ func (r responses) documents(
 	})
 }
 
-// entries yields the documents of answers.
+// entries yields the documents of answers. Keys begin with a slash, and the state's key sorts after them: documents
+// leaves it out because it is no response.
 func (r responses) entries(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
 	b, err := r.buckets(tx)
 	if err != nil || b.answers == nil {
@@ -247,6 +260,8 @@ func (r responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 	})
 }
 
+// Sweep implements registry.ResponseTable. It looks at each document again in the transaction that removes it: a
+// claim may have come since the search.
 func (r responses) Sweep(ctx context.Context, number uint64) error {
 	obsolete := func(d registry.Response) bool {
 		return d.Digest == "" && d.Generation < number && d.Token < number
@@ -267,6 +282,7 @@ func (r responses) Sweep(ctx context.Context, number uint64) error {
 	})
 }
 
+// State implements registry.ResponseTable.
 func (r responses) State(ctx context.Context) (s registry.ResponseState, err error) {
 	err = r.file.view(ctx, func(tx *bbolt.Tx) error {
 		b, err := r.buckets(tx)
@@ -278,7 +294,8 @@ func (r responses) State(ctx context.Context) (s registry.ResponseState, err err
 	return s, err
 }
 
-// state returns the state, without what cannot be read.
+// state returns the state, without what cannot be read. The bucket's sequence is the generation, whatever the
+// stored document says.
 func (b responseBuckets) state() (s registry.ResponseState) {
 	if doc, err := placeAnswers.open(keyState, bytes.Clone(b.answers.Get(keyState))); err == nil {
 		s = registry.DecodeState(doc)
@@ -287,6 +304,7 @@ func (b responseBuckets) state() (s registry.ResponseState) {
 	return s
 }
 
+// UpdateState implements registry.ResponseTable. The transaction of the change takes no number: marks have none.
 func (r responses) UpdateState(ctx context.Context, change func(*registry.ResponseState) error) error {
 	return r.file.update(ctx, func(tx *bbolt.Tx) error {
 		b, err := r.buckets(tx)

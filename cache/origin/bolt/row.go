@@ -16,6 +16,9 @@ import (
 	"vitrine/rules/raw"
 )
 
+// The bytes of the file: keys of rows and of their index, values with their seal, and the names of buckets. This
+// format is on disks, so a change of it needs a new sealVersion or new buckets, and a way to read the old ones.
+
 // A version of a row is stored under the key of its id followed by its generation, so that an id's versions are
 // neighbours, oldest first:
 //
@@ -28,14 +31,18 @@ const (
 	rowHeader      = 1 + 8
 )
 
+// flagGone marks a tombstone. The other bits are zero.
 const flagGone = 1
 
+// isTombstone reads the flag without the checksum, so that scans need not hash what they pass over.
 func isTombstone(value []byte) bool { return len(value) > 0 && value[0]&flagGone != 0 }
 
+// versionKey copies id, so that versions of one id never share memory.
 func versionKey(id []byte, generation uint64) []byte {
 	return binary.BigEndian.AppendUint64(slices.Clip(id), generation)
 }
 
+// splitVersion is the inverse of versionKey. The id is a part of key, without a copy.
 func splitVersion(key []byte) (id []byte, generation uint64) {
 	n := len(key) - generationSize
 	if n < 0 {
@@ -44,6 +51,7 @@ func splitVersion(key []byte) (id []byte, generation uint64) {
 	return key[:n], binary.BigEndian.Uint64(key[n:])
 }
 
+// indexKey begins with the generation: the changes since a generation are then one range of the index.
 func indexKey(id []byte, generation uint64) []byte {
 	key := make([]byte, 0, len(id)+generationSize)
 	return append(binary.BigEndian.AppendUint64(key, generation), id...)
@@ -56,6 +64,7 @@ func splitIndex(key []byte) (id []byte, generation uint64) {
 	return key[generationSize:], binary.BigEndian.Uint64(key)
 }
 
+// encodeRow returns the value of a version without its seal. A tombstone keeps its _id, so that deltas can name it.
 func encodeRow(r origin.Row) []byte {
 	doc, flags := r.Doc, byte(0)
 	if doc == nil {
@@ -112,6 +121,7 @@ func idOf(key, doc []byte) bson.RawValue {
 	return bson.RawValue{}
 }
 
+// rowID returns a copy of the _id of a version that may be damaged, or the zero value.
 func rowID(key, value []byte) bson.RawValue {
 	if len(value) < rowHeader {
 		return bson.RawValue{}
@@ -120,6 +130,7 @@ func rowID(key, value []byte) bson.RawValue {
 	return idOf(own, value[rowHeader:])
 }
 
+// viewBuckets are the buckets of one view in a transaction, and the place of its rows for their seals.
 type viewBuckets struct {
 	self, rows, index *bbolt.Bucket
 	place             place
@@ -163,6 +174,7 @@ var errDamaged = errors.New("damaged: its checksum does not match")
 // place identifies a value's bucket, so that the values of a page that got into another bucket count as damaged.
 type place uint64
 
+// placeOf returns the place of a bucket: a hash of its names, which is the same in each process.
 func placeOf(top []byte, name string) place { return place(xxhash.Sum64String(pathOf(top, name))) }
 
 // pathOf names a bucket by its names from the top: "source/activities", "views/persons".
@@ -176,6 +188,7 @@ func (p place) sum(key, value []byte) uint64 {
 	return d.Sum64()
 }
 
+// seal returns a value with its seal, in new memory: bbolt keeps the slice until the commit, and the caller's document may be part of a dump.
 func (p place) seal(key, value []byte) []byte {
 	out := append(make([]byte, 0, len(value)+sealSize), value...)
 	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)

@@ -30,6 +30,7 @@ func (v views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.
 	return wrap.Each(page(q, v.query(ctx, at, q)), "select from view %s", at.View)
 }
 
+// Count implements origin.Queries. It reads and evaluates each row, as there is no index.
 func (v views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
 	err = wrap.Do(v.query(ctx, at, origin.Query{Filter: filter}), func(bson.Raw) error { n++; return nil })
@@ -113,6 +114,8 @@ func (f *storeFile) matches(
 	}
 }
 
+// fetch yields the rows with the given ids at the pinned generation, in the given order, a batch in each read
+// transaction.
 func (f *storeFile) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for batch := range slices.Chunk(ids, batchDocs) {
@@ -144,10 +147,12 @@ func (f *storeFile) fetch(ctx context.Context, view string, p *pin, ids [][]byte
 	}
 }
 
+// errLost reports that pruning has taken a version in spite of a pin, which is a bug or damage.
 var errLost = errors.New("a pinned row is gone")
 
 // ranking collects the sort keys of rows. If most is set, it drops all but the first most when they are twice as
-// many.
+// many. So a page takes memory for the keys of twice its rows, not of the whole view, and the list is sorted only
+// each time that it is full.
 type ranking struct {
 	order raw.Sort
 	most  int // the number of rows to keep; 0 keeps all
@@ -161,6 +166,7 @@ type rank struct {
 	id   []byte
 }
 
+// add considers a row. Once the list is full, most rows end at one comparison with its last.
 func (r *ranking) add(ctx context.Context, doc bson.Raw) error {
 	id, err := raw.ID(doc)
 	if err != nil {
@@ -205,6 +211,7 @@ func (r *ranking) ids() [][]byte {
 	return ids
 }
 
+// compare orders rows by their keys, and rows with equal keys by their id, so that pages never overlap.
 func (r *ranking) compare(a, b rank) int {
 	return cmp.Or(r.order.CompareKeys(a.keys, b.keys), bytes.Compare(a.id, b.id))
 }

@@ -16,20 +16,26 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// The most entries, and bytes of them, that one read transaction reads before inBatches yields the items.
+// The most entries, and bytes of them, that one read transaction reads before inBatches yields the items. The
+// numbers are a compromise: a longer transaction keeps more pages from being reused by writers, a shorter one costs
+// more checks of the file (see intact).
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
 )
 
-// entry is a key and its value. at is the key to continue from.
+// entry is a key and its value. at is the key to continue from. All three are the file's own memory, valid within
+// the transaction.
 type entry struct{ at, key, value []byte }
 
 // entriesFunc yields entries within a transaction, beginning at the key from; nil is the first key.
 type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
 // inBatches yields the items that take makes from entries, unless it returns false. take runs inside a read
-// transaction, on the file's own memory. After each batch inBatches calls pause.
+// transaction, on the file's own memory. After each batch inBatches calls pause. pause lets other goroutines run:
+// to the scheduler, reading a mapped file looks like computing. The items between two transactions are copies, so
+// the loop body may write to the store. No key comes twice. Whether the items have what another transaction changes
+// meanwhile is open; only versions with a pin stay.
 func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(),
 	take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -84,6 +90,7 @@ func (s source) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw,
 	return s.file.scan(ctx, collection, nil, nil, fair.Rest())
 }
 
+// Sift implements origin.Source.
 func (s source) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return s.file.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, fair.Rest())
 }
@@ -160,11 +167,13 @@ func (s source) Version(ctx context.Context, collection, _ string) (version orig
 	return version, err
 }
 
-// Watch implements origin.Watcher: this store reports no changes.
+// Watch implements origin.Watcher: this store reports no changes. Only this process writes to it, and Version is
+// exact and cheap.
 func (s source) Watch(context.Context, []string, func(), func(collection string)) error {
 	return origin.ErrUnsupported
 }
 
+// Collections implements origin.Source. It lists a damaged collection, too: reading that reports the damage.
 func (s source) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
 	err = s.file.view(ctx, func(tx *bbolt.Tx) error {

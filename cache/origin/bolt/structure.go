@@ -45,15 +45,24 @@ const (
 	maxDepth   = 32 // far more levels than a file can have
 )
 
+// The layout, from https://github.com/etcd-io/bbolt (internal/common/page.go, meta.go, bucket.go): the file is a
+// sequence of pages of the system's size. Pages 0 and 1 are the metas, written in turn. A bucket is a B+tree of
+// branch and leaf pages; a bucket in a bucket is a leaf entry with a flag, whose value is the number of its root
+// page or, if it is small, its only page. Values longer than a page go on in overflow pages.
+
 // header is the content of one of bbolt's two meta pages, written by transaction tx.
 type header struct{ root, freelist, pages, tx uint64 }
 
+// errCut says that a file is shorter than its header demands, the usual trace of a full disk or an interrupted
+// copy.
 func errCut(size, want int64) error {
 	return fmt.Errorf("the file was cut off: it has %d bytes and should have at least %d", size, want)
 }
 
 // examine checks the file. It returns the flaws of single collections and views by name ("source/activities",
-// "views/persons"), whether one of the two meta pages is damaged, and an error if the file is unusable.
+// "views/persons"), whether one of the two meta pages is damaged, and an error if the file is unusable. file is the
+// mapped file, which may fault: the caller guards it. Flaws inside the buckets of one collection or view are of
+// that part, flaws above it of the file.
 func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err error) {
 	h, before, err := readHeaders(bytes.NewReader(file), page)
 	if err != nil {
@@ -76,7 +85,8 @@ func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err
 	return s.flaws, before == header{}, err
 }
 
-// readHeaders returns the last header and the one before it. A header is zero if its page is damaged.
+// readHeaders returns the last header and the one before it. A header is zero if its page is damaged. The last one
+// has the greater number of a transaction. An equal number does not occur in a file of bbolt's.
 func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) {
 	for i := range int64(2) {
 		meta := make([]byte, 64)
@@ -102,7 +112,8 @@ func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) 
 	return last, before, nil
 }
 
-// read returns a page with its overflow pages, and marks them as used.
+// read returns a page with its overflow pages, and marks them as used. Marking them is how read notices two owners
+// of one page, and also a circle, which maxDepth bounds besides.
 func (s *structure) read(id uint64, depth int) ([]byte, error) {
 	if id < 2 || id >= s.pages || depth >= maxDepth {
 		return nil, fmt.Errorf("page %d is out of place", id)
@@ -163,6 +174,7 @@ func elements(page []byte, from, to []byte, fn func(element) error) error {
 }
 
 // elementAt returns entry i of a page. ok is false if its key does not lie at next, or it reaches beyond the page.
+// position counts from the entry's own head, as in bbolt.
 func elementAt(page []byte, kind uint16, i, next int) (e element, ok bool) {
 	head := pageHeader + i*elementSize
 	number := func(i int) int { return int(binary.NativeEndian.Uint32(page[head+4*i:])) }
@@ -180,7 +192,8 @@ func elementAt(page []byte, kind uint16, i, next int) (e element, ok bool) {
 	return e, true
 }
 
-// blank reports whether no entry was written at the beginning of a page's content.
+// blank reports whether no entry was written at the beginning of a page's content. A page whose number of entries
+// was damaged to zero still has their heads, and is not blank.
 func blank(content []byte) bool {
 	return len(bytes.Trim(content[:min(len(content), elementSize)], "\x00")) == 0
 }
@@ -269,7 +282,8 @@ func (s *structure) bucket(path []string, value []byte, depth int) error {
 	return elements(page, nil, nil, func(e element) error { return s.entry(path, e, depth) })
 }
 
-// freelist checks that the list of free pages is in order and that none of them is in use.
+// freelist checks that the list of free pages is in order and that none of them is in use. It runs after tree,
+// which has marked the pages in use. A page that is in neither is only lost space.
 func (s *structure) freelist(id uint64) error {
 	page, err := s.read(id, 0)
 	if err != nil {

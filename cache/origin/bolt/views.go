@@ -16,9 +16,16 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// Reading views: a reader pins a generation (pins.pin), reads its versions batch by batch (eachRow), and unpins it.
+// live walks through all versions in the order of ids and yields the newest visible one of each; delta walks
+// through the index of generations instead. A transaction lasts only for a batch; what holds the generation
+// together is the pin.
+
 // pin keeps pruning from the versions that a reader needs: those of generation at, and the tombstones after since.
 type pin struct{ since, at uint64 }
 
+// pins are the readers of the views, by name. A reader that never ends, as for a client that does not read, keeps
+// versions in the file but stops no publication.
 type pins struct {
 	mu     sync.Mutex // held while a reader is pinned and while pruning chooses its limits
 	byView map[string]map[*pin]struct{}
@@ -26,7 +33,8 @@ type pins struct {
 
 // views implements origin.Views, but for publishing, and origin.Queries.
 type views struct {
-	file    *storeFile
+	file *storeFile
+	// metas also serve publishing, through the registry.
 	metas   table[registry.View]
 	readers *pins
 }
@@ -51,6 +59,7 @@ func (r *pins) pin(ctx context.Context, metas table[registry.View], view string,
 	return d.Meta, p, nil
 }
 
+// unpin ends the reader. The next pruning deletes what it kept.
 func (r *pins) unpin(view string, p *pin) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,6 +73,7 @@ func (v views) Rows(ctx context.Context, view string, since uint64,
 	return v.rows(ctx, view, since, decodeRow, fn)
 }
 
+// Hashes implements origin.Views. It decodes only ids.
 func (v views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
 	_, err = v.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
@@ -84,7 +94,8 @@ func (v views) Fingerprint(ctx context.Context, _ string) (string, error) {
 	return "alone", v.file.view(ctx, func(*bbolt.Tx) error { return nil })
 }
 
-// rows reads a view batch by batch, at the generation that is current at the start.
+// rows reads a view batch by batch, at the generation that is current at the start. A reader that already has the
+// current generation gets no rows and opens no transaction for them.
 func (v views) rows(ctx context.Context, view string, since uint64, decode decodeFunc,
 	fn func(origin.Row) error) (origin.Meta, error) {
 	meta, p, err := v.readers.pin(ctx, v.metas, view, since, func(m origin.Meta) error { return m.Reaches(since) })
@@ -139,7 +150,8 @@ func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	}
 }
 
-// delta yields the versions after since, up to the pinned generation.
+// delta yields the versions after since, up to the pinned generation. A version that a later one up to the pin
+// replaced is passed over, so that each id comes once.
 func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	if from == nil {
 		from = binary.BigEndian.AppendUint64(nil, p.since+1)
