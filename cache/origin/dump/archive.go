@@ -15,18 +15,27 @@ import (
 	"vitrine/rules/raw"
 )
 
+// The way of an archive: Open reads the prelude (readPrelude) to list collections. Each reading of the documents
+// reads the prelude again, then block by block: a header (readHeader), its documents (readBlock), until the file
+// ends and wholeArchive compares what was promised with what came.
+
 // An archive of mongodump begins with the magic number and a prelude: a header, metadata of each collection, and a
 // terminator. Then come blocks, those of collections dumped in parallel interleaved: a header that names the
 // collection, documents, and a terminator. A collection's last block has only a header, with the checksum of all.
 
+// archiveMagic begins each archive, before the first document: 0x8199e26d, the least significant byte first.
 var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 
+// archiveVersion is the only version of the format.
 const archiveVersion = "0.1"
 
+// It is the key under which checksums are kept.
 // namespace is a collection of one of an archive's databases.
 type namespace struct{ database, collection string }
 
-// readPrelude reads an archive up to its first block. It returns the collections whose documents must follow.
+// readPrelude reads an archive up to its first block. It returns the collections whose documents must follow. The
+// order of the prelude has no meaning. A collection without documents has no block but a last one, so readArchive
+// can tell it from one that was cut off.
 func readPrelude(in *stream) (promised []namespace, err error) {
 	begin := in.place()
 	magic := make([]byte, len(archiveMagic))
@@ -68,6 +77,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	}
 }
 
+// v has the few fields that this package needs; others are ignored, as newer tools may add some.
 // decode reads the next document of the archive's own into v. The error is errTerminator at a terminator, and wraps
 // io.ErrUnexpectedEOF at the end of the file.
 func (s *stream) decode(v any) error {
@@ -84,6 +94,7 @@ func (s *stream) decode(v any) error {
 	return newBrokenFile(place, err)
 }
 
+// crcTable is the polynomial with which mongodump computes its checksums.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // checksum is a namespace's running CRC-64, and whether its last block was read.
@@ -92,7 +103,9 @@ type checksum struct {
 	ended bool
 }
 
-// readArchive reads the documents of one of an archive's databases. Of all else it only checks the checksums.
+// readArchive reads the documents of one of an archive's databases. Of all else it only checks the checksums. It
+// reads the blocks of other databases, too, because the checksum of a collection shows damage only at its last
+// block, and because blocks have no length by which to skip them.
 func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
 	sums := map[namespace]*checksum{}
@@ -112,6 +125,8 @@ func (s *Source) readArchive(in *stream, take takeFunc) error {
 	return err
 }
 
+// readHeader reads the header of a block and returns its collection. At a collection's last header it compares the
+// checksum of all its documents. It adds collections that the prelude does not name, as the oplog, to sums.
 func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err error) {
 	place := in.place()
 	var header struct {
@@ -144,6 +159,8 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 	return ns, nil
 }
 
+// readBlock reads the documents of a block up to its terminator, and gives those that are wanted to take. The
+// checksum covers the bytes as they are in the file, so a malformed document is counted before it is checked.
 func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFunc) error {
 	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) &&
 		origin.CheckCollection(ns.collection) == nil
@@ -169,6 +186,8 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 	}
 }
 
+// A file that is cut between two blocks is well formed: only the promise of the prelude shows what is missing. The
+// error names the first collection by name, so that it is the same at each run.
 // wholeArchive returns an error if the file ends between two blocks.
 func wholeArchive(end Place, sums map[namespace]*checksum) error {
 	var missing []string

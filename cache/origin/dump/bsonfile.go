@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length that is no damage: an oplog entry wraps a document and so exceeds raw.MaxDocument.
+// maxFrame is the greatest length that is no damage: an oplog entry wraps a document and so exceeds
+// raw.MaxDocument.
 const maxFrame = raw.MaxDocument + 16<<10
 
 // errTerminator reports four bytes of 0xff in place of a document: the end of an archive's block.
@@ -37,6 +38,7 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	case size > maxFrame:
 		return nil, place, newBrokenFile(place, raw.TooLarge(int64(size)))
 	}
+	// The length comes from the file, and a damaged one may claim 16 MiB: allocate the rest only as it comes.
 	doc := make(bson.Raw, min(size, maxUnchecked))
 	copy(doc, head[:])
 	if _, err = io.ReadFull(s, doc[len(head):]); err == nil && size > maxUnchecked {
@@ -56,6 +58,7 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 // what it reads.
 const maxUnchecked = 256 << 10
 
+// The file has no header and no checksum: damage to a length shows only where the next document should begin.
 // readBSON reads a BSON file, which is a sequence of documents.
 func (s *Source) readBSON(in *stream, take takeFunc) error {
 	for {
@@ -74,6 +77,7 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 	}
 }
 
+// It validates the whole document, because the store and the driver trust what they get.
 // checkDocument returns the document, or a *BadDocument if its BSON is malformed.
 func checkDocument(d Document) (Document, error) {
 	if err := raw.Check(d.Raw); err != nil {
@@ -82,4 +86,5 @@ func checkDocument(d Document) (Document, error) {
 	return d, nil
 }
 
+// errNotDocument is the reason of a BrokenFile whose next bytes cannot be the length of a document.
 var errNotDocument = errors.New("no BSON document begins here")

@@ -20,8 +20,8 @@
 // if no document comes: a file, which must be a regular one, has a limit on the bytes after its last document,
 // standard input on all its bytes.
 //
-// To repair an interrupted import, run it again: it gives a document without _id the same one (see Load), and deletes
-// nothing before it has stored everything.
+// To repair an interrupted import, run it again: it gives a document without _id the same one (see Load), and
+// deletes nothing before it has stored everything.
 //
 // A Dump is used by one goroutine at a time.
 package dump

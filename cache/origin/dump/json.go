@@ -10,14 +10,21 @@ import (
 	"vitrine/rules/raw"
 )
 
+// The way of JSON: readJSON looks at the first character. readLines or readArray find where each document begins,
+// gather collects its text up to the end that lineEnd or nesting finds, and parse makes BSON of it. The scanners
+// look for ends only and accept much that is no JSON; the parser decides.
+
 // maxText limits the Extended JSON of one document. The canonical form is several times as large as the BSON.
 const maxText = 4 * raw.MaxDocument
 
+// White space without end, an object that never closes, and a line of gigabytes are all read only so far.
 // maxGap is how many bytes may be read without the end of a document, so that reading ends.
 const maxGap = 4 * maxText
 
+// errGap ends the reading of a file, unlike errTextTooLong, which concerns one document.
 var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
 
+// errTextTooLong is the reason of a BadDocument: its end was found, so the next one can be read.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
 // byteOrderMark is what some editors write at the beginning of UTF-8.
@@ -54,12 +61,14 @@ type text struct {
 	buf        []byte // text of the current document; reused
 }
 
+// place returns the position of the next byte, with its line.
 func (t *text) place() Place {
 	place := t.stream.place()
 	place.Line = t.line
 	return place
 }
 
+// A line that is no document is a BadDocument, and the next line may be a good one.
 // readLines reads one document per line and skips empty lines.
 func (t *text) readLines(take takeFunc) error {
 	for {
@@ -89,6 +98,8 @@ func lineEnd(src []byte) (n int, end bool) {
 	return len(src), false
 }
 
+// Its commas are checked, because a missing one may be all that shows a lost document. An error in between
+// documents breaks the file: nothing tells where the next one begins.
 // readArray reads the documents of one array.
 func (t *text) readArray(take takeFunc) error {
 	_, err := t.token() // the opening bracket
@@ -150,12 +161,14 @@ func (t *text) finish() error {
 	return newBrokenFile(place, err)
 }
 
+// It survives the end of a buffer, even between a backslash and the character that it escapes.
 // nesting is the state of a scan through a document's text.
 type nesting struct {
 	depth           int // depth of nested objects and arrays
 	quoted, escaped bool
 }
 
+// It does not match kinds of brackets: [} closes, and the parser refuses that.
 // follow finds the end of the outermost object; see lineEnd.
 func (n *nesting) follow(src []byte) (int, bool) {
 	for i, c := range src {
@@ -178,6 +191,7 @@ func (n *nesting) follow(src []byte) (int, bool) {
 	return len(src), false
 }
 
+// For example, find is lineEnd for lines. gather leaves the reader behind the end, also if the text is too long.
 // gather reads a document's text into buf, up to the end that find finds. Text longer than maxText it reads but
 // drops.
 func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {

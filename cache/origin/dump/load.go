@@ -17,6 +17,10 @@ import (
 	"vitrine/rules/raw"
 )
 
+// The state of an import: a loader has one collection for each name. Both readings go through read, which gives
+// each document an _id and calls check in the first reading, put in the second. What remains between the two is,
+// for each _id, 16 bytes of hash and a position.
+
 // LoadOptions say how a dump is loaded. The zero value works.
 type LoadOptions struct {
 	// Drop makes Load, at last, delete the documents of the imported collections that the dump does not hold. It
@@ -30,19 +34,22 @@ type LoadOptions struct {
 	Progress func(n int)
 }
 
+// The second reading then met other documents than the first, which alone were checked; what was stored before is
+// complete documents.
 // ErrChanged is returned if the dump's files changed during the import.
 var ErrChanged = errors.New("the dump changed while it was read")
 
+// It bounds memory where documents are large; BatchDocs does where they are small.
 // maxHeld is how many bytes of documents Load collects before it stores them.
 const maxHeld = 8 << 20
 
-// Load stores a dump's documents by their _id and replaces what is there. It reads the dump twice. The first time it
-// writes nothing: a bad document or a broken file stops it with a *BadDocument or *BrokenFile. The second time it
-// stores the documents in batches. Of documents with the same _id it stores the last one and counts the others. A
-// document without _id gets an ObjectID made from its collection and content.
+// Load stores a dump's documents by their _id and replaces what is there. It reads the dump twice. The first time
+// it writes nothing: a bad document or a broken file stops it with a *BadDocument or *BrokenFile. The second time
+// it stores the documents in batches. Of documents with the same _id it stores the last one and counts the others.
+// A document without _id gets an ObjectID made from its collection and content.
 //
-// With Drop, it deletes at the end: a collection is never empty in between. An import that is killed leaves a mixture
-// of old and new documents at worst, which the next one completes.
+// With Drop, it deletes at the end: a collection is never empty in between. An import that is killed leaves a
+// mixture of old and new documents at worst, which the next one completes.
 //
 // If ctx ends, Load stops between two batches. The report says what was done, also beside an error.
 func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
@@ -86,6 +93,8 @@ type collection struct {
 	batch []bson.Raw
 }
 
+// collection returns the state of a collection, and creates it. An archive may have more collections than its
+// prelude.
 func (l *loader) collection(name string) *collection {
 	c := l.collections[name]
 	if c == nil {
@@ -95,9 +104,11 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
+// Both readings derive the same ids, since rewind forgets the counts.
 // derive returns an _id for a document without one, made from the collection, the document and the number of equal
 // documents before it, so that the next import of the same dump replaces the documents.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
+	// Equal documents get different ids: the institute may mean both. Their number makes the ids differ.
 	content := sha256.Sum256(doc)
 	before := binary.BigEndian.AppendUint64(nil, uint64(c.equal[content]))
 	c.equal[content]++
@@ -127,6 +138,7 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 	return nil
 }
 
+// raw.CheckStorable judges what every store accepts, so that an import into either store ends alike.
 // identify returns a document with its _id, its own or a derived one. The error is a *BadDocument.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	id, err := raw.CheckStorable(doc.Raw)
@@ -148,6 +160,7 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	return stored, key, nil
 }
 
+// A BrokenFile is never skipped.
 // skip counts a bad document, or returns the error that ends the import.
 func (l *loader) skip(err error) error {
 	bad, ok := errors.AsType[*BadDocument](err)
@@ -197,6 +210,8 @@ func (l *loader) write(ctx context.Context) error {
 	return nil
 }
 
+// A document whose position is not the last one of its _id is a duplicate. One beyond it, or with an unknown _id,
+// was not there in the first reading.
 // put adds a document to its collection's batch if it is the last with its _id.
 func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHash) error {
 	c.read++
@@ -225,6 +240,7 @@ func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHa
 	return nil
 }
 
+// flush stores a batch. After an error, the counts have what the store says it has done.
 func (l *loader) flush(ctx context.Context, c *collection) error {
 	if len(c.batch) == 0 {
 		return nil
@@ -242,6 +258,7 @@ func (l *loader) flush(ctx context.Context, c *collection) error {
 	return nil
 }
 
+// drop deletes the documents that the dump does not hold, in the end: until then the old ones stay readable.
 func (l *loader) drop(ctx context.Context) error {
 	for _, c := range l.byName() {
 		if c.tally.Skipped > 0 {
@@ -261,6 +278,7 @@ func (l *loader) drop(ctx context.Context) error {
 	return nil
 }
 
+// Two ids with the same hash would lose a document; at 128 bits of SHA-256 that does not happen by chance.
 // keyHash replaces an _id in memory: 128 bits, so that long ids cost no more than short ones. Ids that MongoDB
 // considers equal, such as 1 and 1.0, have the same hash.
 type keyHash [16]byte
@@ -268,6 +286,7 @@ type keyHash [16]byte
 // maxID is the greatest length of an _id that every store accepts, in bytes.
 const maxID = 32000
 
+// hashID returns the hash of an _id, or an error for one that is malformed or too long for a store.
 func hashID(id bson.RawValue) (keyHash, error) {
 	var buf [64]byte
 	key, err := idkey.Append(buf[:0], id)
@@ -281,6 +300,7 @@ func hashID(id bson.RawValue) (keyHash, error) {
 	return keyHash(sum[:16]), nil
 }
 
+// maxBadListed is how many bad documents a Report names. All are counted.
 const maxBadListed = 20
 
 // Report is the result of Load.
@@ -312,6 +332,7 @@ type Tally struct {
 	Kept       bool  // Drop deleted nothing here because documents were skipped
 }
 
+// report is valid at any time, so that an interrupted import can say what it has done.
 func (l *loader) report() Report {
 	r := Report{Bad: l.bad, BadTotal: l.badTotal}
 	for _, c := range l.byName() {
@@ -320,6 +341,7 @@ func (l *loader) report() Report {
 	return r
 }
 
+// byName returns the collections sorted by name, so that two runs of the same dump end alike.
 func (l *loader) byName() []*collection {
 	return slices.SortedFunc(maps.Values(l.collections), func(a, b *collection) int {
 		return cmp.Compare(a.tally.Collection, b.tally.Collection)

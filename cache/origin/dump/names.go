@@ -8,6 +8,7 @@ import (
 	"vitrine/cache/origin"
 )
 
+// format is how a file holds its documents. Compression is none: stream removes it first.
 type format int
 
 const (
@@ -17,6 +18,7 @@ const (
 	archiveFormat
 )
 
+// formatOf returns the format that a file's name tells: "persons.jsonl.gz" is jsonFormat.
 func formatOf(name string) format {
 	name = strings.TrimSuffix(name, ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {
@@ -50,6 +52,7 @@ func auxiliary(name string) bool {
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
 }
 
+// These are no mistakes of the user, so the rest is imported and a note says why this is not.
 // exclusionOf returns why a collection is not imported, or "" if it is.
 func exclusionOf(collection string) string {
 	switch {

@@ -18,6 +18,9 @@ import (
 	"vitrine/rules/raw"
 )
 
+// From paths to sources: add tells standard input, folders (folder.go) and files apart. addFile opens each file
+// once to find its format and collection. What Open skips becomes a note, what it cannot decide an error.
+
 // Options say how paths become sources. The zero value works.
 type Options struct {
 	// Collection names the collection of a single file. In an archive or folder it selects the only one to import.
@@ -32,6 +35,7 @@ type Options struct {
 	Progress func(n int)
 }
 
+// It protects the disk, where the copy is.
 // DefaultStdinBytes is the default of Options.StdinBytes.
 const DefaultStdinBytes = 4 << 30
 
@@ -162,6 +166,8 @@ func (d *Dump) addFile(files fs.FS, name, file string, inFolder bool) error {
 	return nil
 }
 
+// addArchive adds the collections of one database in an archive. The Source remains one, since the file is read
+// once for all of them. An archive without any is not added.
 func (d *Dump) addArchive(s Source, in *stream) error {
 	promised, err := readPrelude(in)
 	if err != nil {
@@ -216,11 +222,14 @@ func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
 	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
 }
 
+// note adds a sentence for the user.
 func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff finds a file's format: an archive by its magic number, others by name or, if that does not tell, by content.
+// A BSON file begins with its first document's length, so any plausible one counts: the reading checks the rest.
+// sniff finds a file's format: an archive by its magic number, others by name or, if that does not tell, by
+// content.
 func sniff(in *bufio.Reader, name string) format {
 	head, _ := in.Peek(raw.MinDocument) // ignore errors: reading the file reports them
 	if bytes.HasPrefix(head, archiveMagic) {

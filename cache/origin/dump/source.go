@@ -27,9 +27,11 @@ type Source struct {
 // takeFunc receives a document or a *BadDocument. If it returns an error, reading ends.
 type takeFunc func(Document, error) error
 
+// It never reaches the caller.
 // errStopped ends reading when the caller leaves the loop.
 var errStopped = errors.New("stopped")
 
+// Each call opens the file anew and reads it from the beginning, so Load can read twice.
 // Documents reads the file and yields each document with its place. After a *BadDocument, which concerns one
 // document, the loop may go on; any other error is the last. count, if not nil, is called with the bytes read from
 // disk.
@@ -68,6 +70,7 @@ type Document struct {
 	Place      Place
 }
 
+// bad returns the BadDocument of this document.
 func (d Document) bad(err error) error {
 	return &BadDocument{d.Collection, fault{d.Place, err}}
 }
@@ -87,6 +90,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s: byte %d", p.File, p.Offset)
 }
 
+// fault is an error at a place. It is embedded in both kinds, so that both are written alike: "FILE: line 3:
+// REASON".
 type fault struct {
 	Place Place
 	Err   error

@@ -10,9 +10,9 @@ import (
 	"os"
 )
 
-// spool is a file system with one file: a copy of standard input, because Load reads twice. Where the system permits
-// it, the file has no name, so that the system frees its space, which may be many gigabytes, when an import is
-// killed.
+// spool is a file system with one file: a copy of standard input, because Load reads twice. Where the system
+// permits it, the file has no name, so that the system frees its space, which may be many gigabytes, when an import
+// is killed.
 type spool struct {
 	file  *os.File
 	named bool // the file still has its name
