@@ -19,8 +19,8 @@ import (
 // process has written. The order matters: what a transaction has read counts only if the file is still ours
 // afterwards.
 
-// The file is mapped into memory. A file that was cut or a failing disk causes a fault, and damage makes bbolt panic:
-// view and update turn both into errors that name the file. No pointer into the mapping may leave them.
+// The file is mapped into memory. A file that was cut or a failing disk causes a fault, and damage makes bbolt
+// panic: view and update turn both into errors that name the file. No pointer into the mapping may leave them.
 
 // view runs a short read transaction if the gate lets it pass. fn must copy what it keeps: after the transaction
 // bbolt reuses the pages.
@@ -169,7 +169,8 @@ func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	return false, fn()
 }
 
-// lost names the file and wraps rules.ErrUnavailable, so the circuit pings the store at once, and opens if the ping fails, too.
+// lost names the file and wraps rules.ErrUnavailable, so the circuit pings the store at once, and opens if the ping
+// fails, too.
 func (f *storeFile) lost(err error) error {
 	return fmt.Errorf("%w: %s: %w; vitrine check examines it", rules.ErrUnavailable, f.Name(), err)
 }

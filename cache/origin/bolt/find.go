@@ -23,8 +23,8 @@ import (
 // (select.go) shares compile and page.
 
 // Find implements origin.Source. Only for an equality or a list of _id it reads single documents; any other filter
-// reads the collection. A sort holds all matching documents in memory. Find returns origin.ErrUnsupported for filters
-// that package filter cannot evaluate, and leaves damaged documents out.
+// reads the collection. A sort holds all matching documents in memory. Find returns origin.ErrUnsupported for
+// filters that package filter cannot evaluate, and leaves damaged documents out.
 func (s source) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return wrap.Each(page(q, s.query(ctx, collection, q)), "find in %s", collection)
 }

@@ -17,8 +17,8 @@
 // # Promise
 //
 // Every write is one or more bbolt transactions, each synced before it is acknowledged, so that the file is sound
-// after kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the end. A
-// publication writes versions above the committed generation, which no reader looks at, and one small transaction
+// after kill -9 or power loss at any point. Rows have versions: a reader pins a generation and sees it to the end.
+// A publication writes versions above the committed generation, which no reader looks at, and one small transaction
 // increments the generation. Then the store prunes, in bounded steps, versions that no reader can request any more.
 //
 // One process has the file open at a time. No read transaction is open while callers' code runs: a writer that must

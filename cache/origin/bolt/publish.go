@@ -129,8 +129,8 @@ func (p publisher) pruneLimits(ctx context.Context, view string) (d registry.Vie
 	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
-// deleteObsolete deletes the versions that pick finds for the index entries of the generations (from, to], in bounded
-// steps. It searches in read transactions: a write transaction costs a sync even with nothing to delete.
+// deleteObsolete deletes the versions that pick finds for the index entries of the generations (from, to], in
+// bounded steps. It searches in read transactions: a write transaction costs a sync even with nothing to delete.
 func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {

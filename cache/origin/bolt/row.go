@@ -96,8 +96,8 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns a copy of a version's id, and its hash. The hash of a damaged version is zero, so that the next
-// run publishes it anew. If its id is lost, too, the error is errDamaged.
+// decodeHash returns a copy of a version's id, and its hash. The hash of a damaged version is zero, so that the
+// next run publishes it anew. If its id is lost, too, the error is errDamaged.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	id := rowID(key, sealed)
 	if id.IsZero() {
@@ -188,7 +188,8 @@ func (p place) sum(key, value []byte) uint64 {
 	return d.Sum64()
 }
 
-// seal returns a value with its seal, in new memory: bbolt keeps the slice until the commit, and the caller's document may be part of a dump.
+// seal returns a value with its seal, in new memory: bbolt keeps the slice until the commit, and the caller's
+// document may be part of a dump.
 func (p place) seal(key, value []byte) []byte {
 	out := append(make([]byte, 0, len(value)+sealSize), value...)
 	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)

@@ -169,7 +169,8 @@ func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	}
 }
 
-// versionAt finds a row's last version up to a generation. Without one, it returns another row's version, or nothing.
+// versionAt finds a row's last version up to a generation. Without one, it returns another row's version, or
+// nothing.
 func versionAt(versions *bbolt.Cursor, id []byte, at uint64) (key, value []byte) {
 	versions.Seek(versionKey(id, at+1))
 	return versions.Prev()
