@@ -86,7 +86,8 @@ func (s source) Retain(ctx context.Context, collection string,
 		// zero if the record is damaged; the import has just replaced the damaged ones that the dump holds
 		id bson.RawValue
 	}
-	all := inBatches(ctx, s.file, s.file.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
+	entries := s.file.entries(collection, nil)
+	all := inBatches(ctx, s.file, entries, runtime.Gosched, func(e entry) (stored, bool, error) {
 		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil
 	})
 	var refused [][]byte

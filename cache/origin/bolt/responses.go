@@ -44,7 +44,8 @@ type responseBuckets struct{ answers, bodies *bbolt.Bucket }
 // buckets returns the buckets of a transaction, or an error that wraps origin.ErrDamaged.
 func (r responses) buckets(tx *bbolt.Tx) (b responseBuckets, err error) {
 	for _, name := range [][]byte{bucketAnswers, bucketBodies} {
-		if err := r.file.damaged[pathOf(bucketUpstream, string(name))]; err != nil { // only while the store is read-only
+		// prepareResponses sets them aside, but not while the store is read-only
+		if err := r.file.damaged[pathOf(bucketUpstream, string(name))]; err != nil {
 			return b, fmt.Errorf("%s: %w: %w", r.file.Name(), origin.ErrDamaged, err)
 		}
 	}

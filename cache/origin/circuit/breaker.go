@@ -31,7 +31,8 @@ type breaker struct {
 
 func newBreaker(store origin.Store, log *slog.Logger, onChange func(closed bool)) *breaker {
 	b := &breaker{
-		ping: store.Ping, log: log, onChange: onChange, doubt: make(chan struct{}, 1), state: State{Store: store.Name()},
+		ping: store.Ping, log: log, onChange: onChange,
+		doubt: make(chan struct{}, 1), state: State{Store: store.Name()},
 	}
 	b.era, b.end = context.WithCancel(context.Background())
 	return b
