@@ -85,6 +85,7 @@ func (p publisher) bulkLoad(ctx context.Context, d registry.View) (registry.Bulk
 	return nil, p.store.side(d.View).index(ctx, byGeneration)
 }
 
+// Put implements registry.BulkLoad. The rows are of generation 1: nothing was published before.
 func (a *bulkLoad) Put(ctx context.Context, rows []origin.Row) error {
 	err := a.rows.insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) {
 		r.Generation = 1
@@ -159,6 +160,7 @@ func (c collection) rename(ctx context.Context, to collection) error {
 	return err
 }
 
+// drop drops the collection. One that does not exist is no error.
 func (c collection) drop(ctx context.Context) error {
 	_, err := request(ctx, c.store.gate, storeError, func(ctx context.Context) (any, error) {
 		return nil, c.inner.Drop(ctx)

@@ -60,6 +60,7 @@ type collection struct {
 	store *Store
 }
 
+// collection returns one of the institute's collections, of the source database.
 func (s *Store) collection(name string) collection {
 	return collection{s.source.Collection(name), s}
 }
@@ -76,6 +77,7 @@ const (
 	stateID       = "state"
 )
 
+// is returns the filter for an _id, or for an operator on it.
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // write performs writes in any order, even after the server refuses one. It also returns its results with an error.
@@ -89,11 +91,13 @@ func (c collection) write(ctx context.Context, models ...driver.WriteModel) (don
 	return done, err
 }
 
+// deleteMany deletes the documents that match a filter. After an error, the number is what the server has reported.
 func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int, err error) {
 	done, err := c.write(ctx, driver.NewDeleteManyModel().SetFilter(filter))
 	return int(done.DeletedCount), err
 }
 
+// deleteIDs deletes documents by their _id, in commands of at most batch ids. Ids without a document are no error.
 func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted int, err error) {
 	for part := range slices.Chunk(ids, c.store.batch) {
 		gone, err := c.deleteMany(ctx, is(bson.D{{Key: "$in", Value: part}}))

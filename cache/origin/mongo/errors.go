@@ -70,6 +70,7 @@ func queryError(err error) error {
 	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
 }
 
+// maxReason bounds the server's message in an answer, in runes: it repeats the client's filter, which may be long.
 const maxReason = 300
 
 // printable replaces characters that do not belong in a line of text by question marks.
@@ -96,6 +97,7 @@ func unanswered(err error) bool {
 	return !server && !unmarshalled && !invalid && !errors.Is(err, xdriver.ErrDocumentTooLarge)
 }
 
+// hasCode reports whether the server sent the error with one of the codes, also as part of a bulk write.
 func hasCode(err error, codes []int) bool {
 	server, ok := errors.AsType[driver.ServerError](err)
 	return ok && slices.ContainsFunc(codes, server.HasErrorCode)

@@ -15,6 +15,8 @@ import (
 	"vitrine/rules/raw"
 )
 
+// Upsert implements origin.Importer. A batch is not atomic: after an error, some of its documents are stored, and
+// the counts include them. An import that is run again replaces them.
 func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return done, err
@@ -56,6 +58,8 @@ func bulkError(err error, docs []bson.Raw) error {
 	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
+// Retain implements origin.Importer. It reads all ids before it deletes any, so that keep sees a collection that
+// does not change under its cursor.
 func (s *Store) Retain(ctx context.Context, name string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return 0, err

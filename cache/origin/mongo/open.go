@@ -149,6 +149,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// durable is the write concern of all writes: a failover cannot lose an acknowledged write, not even if all servers
+// lose their power. A lost commit could give its generation a second time, to other rows.
 func durable() *writeconcern.WriteConcern {
 	journal := true
 	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
@@ -185,6 +187,7 @@ func splitURI(uri string) (server, database, secret string, err error) {
 	return server, database, secret, err
 }
 
+// redact removes the password from a message of the driver, which may quote the URI, escaped or not.
 func redact(message, secret string) string {
 	forms := []string{secret}
 	if plain, err := url.PathUnescape(secret); err == nil {

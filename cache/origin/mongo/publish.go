@@ -32,12 +32,15 @@ type publisher struct {
 // byGeneration is the index of a view's collection for deltas and RowCount.
 var byGeneration = bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}
 
+// stagedRange returns the filter for the staged rows of the attempts [from, to) at a view.
 func stagedRange(view string, from, to uint64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{
 		{Key: "$gte", Value: stagedPrefix(view, from)}, {Key: "$lt", Value: stagedPrefix(view, to)},
 	}}}
 }
 
+// stage is registry.Rows.Put. It needs no check of the attempt: the rows of an attempt that is not the latest are
+// never committed.
 func (p publisher) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
 	return p.store.side("staged").insertRows(ctx, rows, func(r origin.Row) (bson.Raw, error) {

@@ -80,6 +80,7 @@ func (t responses) decode(doc bson.Raw) (d registry.Response, ok bool, err error
 	return d, ok, err
 }
 
+// Read implements registry.ResponseTable.
 func (t responses) Read(ctx context.Context, key string, body bool) (registry.Response, error) {
 	projection := bson.D{}
 	if !body {
@@ -96,6 +97,8 @@ func (t responses) Read(ctx context.Context, key string, body bool) (registry.Re
 	return d, err
 }
 
+// Update implements registry.ResponseTable. It reads, takes a number and writes, and begins again if another change
+// came in between. The write names what was read, so of two changes at the same time one matches nothing.
 func (t responses) Update(
 	ctx context.Context, key string, change func(*registry.Response, uint64) error,
 ) (registry.Response, error) {
@@ -167,6 +170,8 @@ func fieldsOf(d registry.Response) (bson.D, error) {
 	return fields, err
 }
 
+// updateOf returns the update that sets fields. A dropped answer loses its body; otherwise the body stays, unless
+// fields has one.
 func updateOf(fields bson.D, dropped bool) bson.D {
 	update := bson.D{{Key: "$set", Value: fields}}
 	if dropped {
@@ -175,6 +180,7 @@ func updateOf(fields bson.D, dropped bool) bson.D {
 	return update
 }
 
+// among returns the filter for documents with one of the ids.
 func among(ids []string) bson.D { return is(bson.D{{Key: "$in", Value: ids}}) }
 
 // Drop implements registry.ResponseTable by one update for many keys. If an answer is stored between taking the
@@ -241,6 +247,7 @@ func (t responses) undropped(
 	return rest, newest, nil
 }
 
+// Since implements registry.ResponseTable. A reader that begins at 0 needs no dropped answers.
 func (t responses) Since(ctx context.Context, since uint64) iter.Seq2[registry.Response, error] {
 	filter := bson.D{{Key: "gen", Value: bson.D{{Key: "$gt", Value: since}}}}
 	if since == 0 {
@@ -296,6 +303,8 @@ func (t responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 	return nil
 }
 
+// Sweep implements registry.ResponseTable. It reads the state first, which fails if the answers belong to another
+// institute.
 func (t responses) Sweep(ctx context.Context, number uint64) error {
 	if _, err := t.State(ctx); err != nil {
 		return err
@@ -307,11 +316,14 @@ func (t responses) Sweep(ctx context.Context, number uint64) error {
 	return denied(err)
 }
 
+// State implements registry.ResponseTable.
 func (t responses) State(ctx context.Context) (registry.ResponseState, error) {
 	s, _, err := t.numbers.state(ctx)
 	return s, err
 }
 
+// UpdateState implements registry.ResponseTable. It sets single fields, so that the count of numbers, which grows
+// meanwhile, stays.
 func (t responses) UpdateState(ctx context.Context, change func(*registry.ResponseState) error) error {
 	for range attempts {
 		s, doc, err := t.numbers.state(ctx)

@@ -13,8 +13,11 @@ import (
 	"vitrine/rules/raw"
 )
 
+// viewField is the field of stored rows with what belongs to the store. A record's own field of that name is not
+// kept.
 const viewField = "_view"
 
+// rowInfo is the content of viewField. Its names are on servers: a change needs a way to read the old ones.
 type rowInfo struct {
 	Generation uint64        `bson:"gen"`
 	Hash       int64         `bson:"hash"` // the unsigned hash as a signed number
@@ -49,6 +52,7 @@ func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error)
 	return encode(id, r.Doc, info)
 }
 
+// sideDoc returns a row as view_NAME has it.
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
 
 func infoOf(r origin.Row, generation uint64) rowInfo {

@@ -23,6 +23,7 @@ type rowCounts struct {
 	newer    int // rows and tombstones of later generations
 }
 
+// add counts a row that was read while the meta was at a generation.
 func (t *rowCounts) add(r origin.Row, generation uint64) {
 	if r.Doc != nil {
 		t.live++

@@ -111,6 +111,7 @@ func (g generation) rows(ctx context.Context, q origin.Query) iter.Seq2[origin.R
 	}
 }
 
+// Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
 	g := generation{s, at}
@@ -185,6 +186,7 @@ func withoutTombstones(filter bson.Raw) bson.D {
 
 func notGone() bson.D { return bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}} }
 
+// generation is what one query reads: the view named in at, as long as its meta is at the generation of at.
 type generation struct {
 	store *Store
 	at    origin.Meta
@@ -213,6 +215,7 @@ func (g generation) settled() bool {
 	return ok && seen.(origin.Meta).Is(g.at) == nil
 }
 
+// Settled implements origin.Queries by reading the meta each time.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "check whether view %s is settled", at.View)
 	return generation{s, at}.readSettled(ctx)

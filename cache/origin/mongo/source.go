@@ -16,10 +16,12 @@ import (
 	"vitrine/rules/raw"
 )
 
+// Scan implements origin.Source. The server knows no damaged records, so there is no origin.DamagedError.
 func (s *Store) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
 	return find(ctx, s.collection(name), origin.Query{}, nil)
 }
 
+// Sift implements origin.Source. want runs here, on the driver's memory; only accepted documents are copied.
 func (s *Store) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return find(ctx, s.collection(name), origin.Query{}, want)
 }
@@ -139,6 +141,7 @@ func byID(id bson.RawValue) bson.D {
 	return is(id)
 }
 
+// Collections implements origin.Source. MongoDB views are among them.
 func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
 	names, err = request(ctx, s.gate, storeError, func(ctx context.Context) ([]string, error) {

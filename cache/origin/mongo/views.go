@@ -236,6 +236,7 @@ type table[D any, P interface {
 	SourceField() *string
 }] struct{ collection }
 
+// Read implements registry.Table.
 func (t table[D, P]) Read(ctx context.Context, name string) (D, error) {
 	d, _, err := t.read(ctx, name)
 	return d, err
@@ -257,6 +258,8 @@ func (t table[D, P]) read(ctx context.Context, name string) (d D, doc bson.Raw, 
 	return d, doc, err
 }
 
+// Update implements registry.Table. Each round reads the document and replaces that revision of it; a round in
+// which another process was first changes nothing and is repeated.
 func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (D, error) {
 	for {
 		d, doc, err := t.read(ctx, name)

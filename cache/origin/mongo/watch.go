@@ -95,6 +95,8 @@ func streamError(err error) error {
 	return storeError(err)
 }
 
+// pause is how long a burst waits for a further change. An import changes a collection in many commands: one run
+// after it is enough.
 const pause = 250 * time.Millisecond
 
 // burst collects names. It reports them when none has come for a pause, and at the latest ten pauses after the first,
