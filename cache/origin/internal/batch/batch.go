@@ -4,7 +4,7 @@ package batch
 import "iter"
 
 // Of splits items into parts of at most most items and bytes bytes, by size; a single larger item is a part of its
-// own.
+// own. The parts share the memory of items, and keep their order. No part is empty.
 func Of[T any](items []T, most, bytes int, size func(T) int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		first, total := 0, 0

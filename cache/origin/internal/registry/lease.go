@@ -113,6 +113,7 @@ func NewLeases(
 	return &Leases{table: table, newest: newest, now: now, elapsed: elapsed, seen: newSightings[Lease](elapsed)}
 }
 
+// Acquire implements origin.Leases.
 func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "acquire lease %s", name)
 	if name == "" || holder == "" {
@@ -166,6 +167,7 @@ func (d Lease) free(seen *sightings[Lease], holder string) error {
 		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), d.Term)
 }
 
+// Renew implements origin.Leases. A holder whose lease has expired, but was not taken, may still renew it.
 func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
 	defer wrap.Error(&err, "renew lease %s", l.Name)
 	if err := checkTerm(ttl); err != nil {
@@ -179,6 +181,7 @@ func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (
 	return d.Lease, err
 }
 
+// Release implements origin.Leases. The document stays, for its token.
 func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
 	defer wrap.Error(&err, "release lease %s", l.Name)
 	_, err = s.table.Update(ctx, l.Name, func(d *Lease) error {
@@ -192,6 +195,7 @@ func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
 	return err
 }
 
+// Holder implements origin.Leases.
 func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) {
 	defer wrap.Error(&err, "read lease %s", name)
 	d, err := s.table.Read(ctx, name)

@@ -24,6 +24,7 @@ type publication struct {
 	done     bool         // the publication was committed or aborted
 }
 
+// errDone is returned after Commit or Abort has succeeded.
 var errDone = errors.New("publication is over")
 
 // newest returns origin.ErrFenced unless this publication can be committed.
@@ -42,6 +43,7 @@ func Outdated(now, begun View) error {
 		origin.ErrFenced, now.Attempt, now.Next(), begun.Attempt, begun.Next())
 }
 
+// Put implements origin.Publication. It checks all rows before it writes any of them.
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	defer wrap.Error(&err, "put rows of view %s", p.begun.View)
 	if p.done {

@@ -87,6 +87,7 @@ func (r *Responses) Response(ctx context.Context, key string) (_ origin.Response
 	return origin.Response{}, errors.Join(origin.ErrNotFound, err)
 }
 
+// Claim implements origin.Responses.
 func (r *Responses) Claim(
 	ctx context.Context, key, holder string, term time.Duration,
 ) (_ origin.Claim, _ origin.Response, err error) {
@@ -132,6 +133,8 @@ func (d Response) free(seen *sightings[claim], holder string) error {
 		origin.ErrLeaseHeld, d.Holder, d.Term)
 }
 
+// Put implements origin.Responses. Storing the answer and giving back the claim is one step, so that no other
+// process fetches the same answer again in between.
 func (r *Responses) Put(ctx context.Context, c origin.Claim, put origin.Response) (_ origin.Response, err error) {
 	defer wrap.Error(&err, "store answer of %s", c.Key)
 	put.Key = c.Key
@@ -149,6 +152,7 @@ func (r *Responses) Put(ctx context.Context, c origin.Claim, put origin.Response
 	return d.keptUnless(err)
 }
 
+// Confirm implements origin.Responses.
 func (r *Responses) Confirm(
 	ctx context.Context, c origin.Claim, digest string, checked time.Time, marks map[string]int64,
 ) (_ origin.Response, err error) {
@@ -180,6 +184,7 @@ func (r *Responses) Unclaim(ctx context.Context, c origin.Claim) (err error) {
 	return err
 }
 
+// Drop implements origin.Responses.
 func (r *Responses) Drop(ctx context.Context, keys []string) (err error) {
 	defer wrap.Error(&err, "drop %d kept answers", len(keys))
 	return r.table.Drop(ctx, keys)
@@ -210,22 +215,27 @@ func (r *Responses) Changes(
 	return changed, s.Generation, nil
 }
 
+// AddDemand implements origin.Responses.
 func (r *Responses) AddDemand(ctx context.Context, demand []origin.Demand) (err error) {
 	defer wrap.Error(&err, "add demand for %d answers", len(demand))
 	return r.table.AddDemand(ctx, demand)
 }
 
+// Sweep implements origin.Responses.
 func (r *Responses) Sweep(ctx context.Context, generation uint64) (err error) {
 	defer wrap.Error(&err, "remove answers dropped before generation %d", generation)
 	return r.table.Sweep(ctx, generation)
 }
 
+// Marks implements origin.Responses.
 func (r *Responses) Marks(ctx context.Context) (_ origin.Marks, latest uint64, err error) {
 	defer wrap.Error(&err, "read marks")
 	s, err := r.table.State(ctx)
 	return s.marks(), s.Generation, err
 }
 
+// SetMarks implements origin.Responses. The token in the state fences off a materializer that lost its lease after
+// the check.
 func (r *Responses) SetMarks(ctx context.Context, lease origin.Lease, m origin.Marks) (err error) {
 	defer wrap.Error(&err, "set marks")
 	if err := r.leases.Check(ctx, lease); err != nil {
@@ -261,6 +271,7 @@ func checkResponse(r origin.Response) error {
 	return checkResponseKey(r.Key)
 }
 
+// latest returns the later of two times.
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -36,6 +36,7 @@ type Response struct {
 	Remove     bool            `bson:"-"`                  // Update deletes the document
 }
 
+// responseField is an origin.ResponseField whose value may be any bytes.
 type responseField struct {
 	Name  text `bson:"n"`
 	Value text `bson:"v"`
@@ -215,6 +216,7 @@ type ResponseState struct {
 	Source     string      `bson:"source"` // as in origin.Meta
 }
 
+// stateMark is an origin.Mark with the name of its collection.
 type stateMark struct {
 	Name    text  `bson:"name"`
 	At      int64 `bson:"at"`

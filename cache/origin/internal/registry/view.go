@@ -84,12 +84,14 @@ func (v *Views) Read(ctx context.Context, view string) (View, error) {
 	return d, err
 }
 
+// Meta implements origin.Views.
 func (v *Views) Meta(ctx context.Context, view string) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "read meta of view %s", view)
 	d, err := v.Read(ctx, view)
 	return d.Meta, err
 }
 
+// SetHealth implements origin.Views.
 func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
 	defer wrap.Error(&err, "set health of view %s", view)
 	_, err = fence(ctx, v, view, lease, func(d *View) error {
@@ -133,6 +135,8 @@ func outranked(lease origin.Lease, token uint64, holder, what string) error {
 	return nil
 }
 
+// Begin implements origin.Views. Its first step, the attempt in the meta, fences off all earlier publications; only
+// then does it settle and discard what they have left.
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
 	defer wrap.Error(&err, "begin publication of view %s", view)
 	d, err := fence(ctx, v, view, lease, func(d *View) error {

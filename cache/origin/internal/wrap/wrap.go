@@ -14,6 +14,7 @@ func Error(err *error, format string, args ...any) {
 	}
 }
 
+// The loop over items ends there.
 // Do calls fn with each item, up to the first error of either.
 func Do[T any](items iter.Seq2[T, error], fn func(T) error) error {
 	for item, err := range items {
