@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// It fails the test on an error.
 // DropCollections drops all collections of a database. The test server cannot drop a database that others use: it
 // leaves files of SQLite behind, which damage the next database of that name.
 func DropCollections(t testing.TB, db *mongo.Database) {

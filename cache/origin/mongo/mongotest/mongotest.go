@@ -22,13 +22,16 @@ import (
 // WireVariable is the environment variable that enables tests over the wire.
 const WireVariable = "VITRINE_TEST_WIRE"
 
+// Stores under test get it as mongo.Options.BatchSize. It is about half of what the server accepts.
 // BatchSize is how many statements a write command may carry.
 const BatchSize = 50
 
+// On a busy machine the server may take minutes for a test's writes, and SQLite lets one writer work at a time.
 // Patient are options in a URI of a client that waits for a busy server: its limits of time are not what is tested.
 const Patient = "?timeoutMS=600000&serverSelectionTimeoutMS=600000&connectTimeoutMS=600000"
 
-// Start starts a server with an empty state folder. The test is skipped unless VITRINE_TEST_WIRE=1.
+// Start starts a server with an empty state folder. The test is skipped unless VITRINE_TEST_WIRE=1. The URI ends in
+// "/" and lacks a database name. Each test starts a server of its own, so tests may run in parallel.
 func Start(t testing.TB) (uri string) {
 	t.Helper()
 	return StartIn(t, t.TempDir()).URI
@@ -40,6 +43,7 @@ type Server struct {
 	cmd *exec.Cmd
 }
 
+// So a test can kill a server and go on with what was on its disk.
 // StartIn is Start on a state folder, which may be that of an earlier server that has ended.
 func StartIn(t testing.TB, dir string) *Server {
 	t.Helper()
@@ -52,6 +56,7 @@ func StartIn(t testing.TB, dir string) *Server {
 		t.Fatalf("build test server: %v", err)
 	}
 	command := exec.Command(binary, "-dir", dir)
+	// The server lives for one test: memory is cheaper than collecting garbage on the processors of the tests.
 	command.Env = append(os.Environ(), "GOGC=800")
 	command.Stderr = os.Stderr
 	// The server runs until its input closes: when the test or this process ends.
@@ -79,6 +84,7 @@ func StartIn(t testing.TB, dir string) *Server {
 	return s
 }
 
+// A test at another place would be skipped everywhere, and its author would not notice.
 // checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below
 // cache/origin whole, and from the packages below programtest only the tests in files named *_wire_test.go. Helpers
 // that start a server may stand in other files.
@@ -99,12 +105,15 @@ func checkPlace(t testing.TB) {
 	}
 }
 
-// Kill kills the server like kill -9. It may be called twice.
+// Kill kills the server like kill -9. It may be called twice. It returns when the process has ended, so that the
+// next server may open its files.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // fails if the server has ended
 	_ = s.cmd.Wait()
 }
 
+// The module is nested, so that its dependencies are none of Vitrine's. A failure to build fails each test that
+// needs the server.
 // build returns the server's binary. Go builds it unless its build cache has it.
 var build = sync.OnceValues(func() (binary string, err error) {
 	module, err := exec.Command("go", "env", "GOMOD").Output()

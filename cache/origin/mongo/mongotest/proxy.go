@@ -17,6 +17,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
+// Tests of the network: the driver connects to a Proxy, which forwards the messages of the wire protocol to the
+// server and applies the current Fault to each.
+//
+//	client ──accept──▶ connect ──▶ pump(request) ──▶ server
+//	       ◀────────── pump(reply) ◀────────────────
+//
+// Set replaces the fault at any time; the connections notice by the channel changed. Cut ends an era, and with it
+// all connections that began in it.
+
 // Fault says how a Proxy disturbs connections. The zero value does nothing.
 type Fault struct {
 	Refuse   bool          // closes the listener: connections are refused, open ones break
@@ -33,6 +42,7 @@ type Fault struct {
 	Reply func(message []byte) []byte
 }
 
+// Its methods may be called in parallel. Its address stays the same while it refuses connections, see hold.
 // Proxy stands between a client and a server and simulates failures of the network.
 type Proxy struct {
 	t        testing.TB
@@ -57,6 +67,7 @@ type state struct {
 	era     context.Context // canceled when connections break
 }
 
+// server is a URI as Start returns it.
 // NewProxy starts a proxy in front of a server. It ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
@@ -75,6 +86,7 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
+// hostOf returns the host and port of a URI as Start returns it.
 func hostOf(uri string) string { return strings.Trim(strings.TrimPrefix(uri, "mongodb://"), "/") }
 
 // URI returns the URI of the proxy; it ends in "/".
@@ -83,9 +95,11 @@ func (p *Proxy) URI() string { return "mongodb://" + p.address + "/" }
 // Accepted returns how many connections the proxy has accepted.
 func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 
+// The driver's own checks of the connection do not count, so the number does not depend on time.
 // Commands returns how many commands the client has sent itself.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
 
+// It fails the test if the port cannot be opened again.
 // Set changes the fault. Connections stay open unless the fault breaks them.
 func (p *Proxy) Set(f Fault) {
 	p.t.Helper()
@@ -131,12 +145,14 @@ func (p *Proxy) Cut() {
 	p.era, p.end = context.WithCancel(context.Background())
 }
 
+// now returns a copy of the state, which stays valid until changed is closed.
 func (p *Proxy) now() state {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state
 }
 
+// accept serves connections until the listener closes.
 func (p *Proxy) accept(ln net.Listener) {
 	for {
 		client, err := ln.Accept()
@@ -148,6 +164,8 @@ func (p *Proxy) accept(ln net.Listener) {
 	}
 }
 
+// connect forwards one connection in both directions, until either end or the era closes it. It dials the target of
+// the moment, see Switch.
 func (p *Proxy) connect(client net.Conn) {
 	defer client.Close()
 	era := p.now().era
@@ -183,6 +201,7 @@ func (p *Proxy) heldUp() Fault {
 	}
 }
 
+// After Abandon it goes on reading, so that the sender notices nothing, and forwards nothing.
 // pump forwards messages as treat returns them, until treat returns a shorter one.
 func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []byte) {
 	defer from.Close()
@@ -203,6 +222,7 @@ func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []by
 	}
 }
 
+// request counts a message of the client and applies the fault. Without a command in it, it passes.
 func (p *Proxy) request(message []byte, f Fault) []byte {
 	command, ok := commandIn(message)
 	if !ok {
@@ -219,7 +239,8 @@ func (p *Proxy) request(message []byte, f Fault) []byte {
 	return message
 }
 
-// refuseWrite changes the name of a command that writes, so that the server knows none of that name and does nothing.
+// refuseWrite changes the name of a command that writes, so that the server knows none of that name and does
+// nothing.
 func refuseWrite(message []byte, command bson.Raw) {
 	first, err := command.IndexErr(0)
 	if err != nil {
@@ -233,6 +254,7 @@ func refuseWrite(message []byte, command bson.Raw) {
 	}
 }
 
+// reply counts a message of the server and applies the fault.
 func (p *Proxy) reply(message []byte, f Fault) []byte {
 	p.traffic.down.Add(int64(len(message)))
 	if f.Reply == nil {
@@ -272,13 +294,18 @@ func Refuse(message []byte, code int32, name string) []byte {
 	return message
 }
 
+// has reports whether a document has a field at its top level.
 func has(doc bson.Raw, field string) bool {
 	_, err := doc.LookupErr(field)
 	return err == nil
 }
 
+// headerSize is the length of a message's header: its size, its number, the number that it answers, and its kind, 4
+// bytes each (MongoDB Wire Protocol, Standard Message Header).
 const headerSize = 16
 
+// readMessage reads one message with its header. A size beyond 64 MiB, more than the protocol's 48 MB, is no
+// message.
 func readMessage(r io.Reader) ([]byte, error) {
 	header := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, header); err != nil {

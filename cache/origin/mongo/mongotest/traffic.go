@@ -25,6 +25,7 @@ type traffic struct {
 	written  map[string]int
 }
 
+// Without commands, its maps are nil.
 // Traffic returns the traffic since the last call, or since the proxy started.
 func (p *Proxy) Traffic() Traffic {
 	t := &p.traffic
@@ -35,6 +36,7 @@ func (p *Proxy) Traffic() Traffic {
 	return now
 }
 
+// request counts a command. A getMore has its cursor first, and names its collection in a field.
 func (t *traffic) request(message []byte, command bson.Raw) {
 	t.up.Add(int64(len(message)))
 	first := command.Index(0)
