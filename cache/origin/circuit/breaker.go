@@ -29,6 +29,7 @@ type breaker struct {
 	end   context.CancelFunc
 }
 
+// newBreaker returns a closed circuit. A store without answer opens it only when Run or Probe has pinged it.
 func newBreaker(store origin.Store, log *slog.Logger, onChange func(closed bool)) *breaker {
 	b := &breaker{
 		ping: store.Ping, log: log, onChange: onChange,
@@ -58,12 +59,15 @@ func (b *breaker) unavailable() error {
 	return &rules.RetryError{Err: err, After: max(time.Until(b.next), 0)}
 }
 
+// recordAnswer puts off the next ping: an answer to any request shows that the store is there. It does not close an
+// open circuit: only a ping does.
 func (b *breaker) recordAnswer() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.state.Contact = time.Now()
 }
 
+// errCanceled is the cause by which pass tells its own cancellation from the caller's.
 var errCanceled = errors.New("canceled: the store has stopped answering")
 
 // pass is the store's gate: it sends a request unless the circuit is open, and cancels it when the circuit opens.
@@ -89,6 +93,7 @@ func (b *breaker) pass(ctx context.Context, request func(context.Context) error)
 	return err
 }
 
+// answers are the errors that only a store that answers can cause.
 var answers = []error{
 	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrForeign,
 	origin.ErrUnsupported, rules.ErrWrongCall,
@@ -104,6 +109,7 @@ func (b *breaker) note(err error) {
 	}
 }
 
+// signal wakes Run, and never blocks the request that calls it.
 func signal(doubt chan<- struct{}) {
 	select {
 	case doubt <- struct{}{}:
@@ -111,6 +117,8 @@ func signal(doubt chan<- struct{}) {
 	}
 }
 
+// trip opens the circuit and cancels the running requests, or records a newer reason. It calls onChange without the
+// lock, since that may ask for the state.
 func (b *breaker) trip(err error) {
 	b.mu.Lock()
 	before := b.state.Open
@@ -127,6 +135,7 @@ func (b *breaker) trip(err error) {
 	}
 }
 
+// close closes the circuit, with a new era for the requests that come now.
 func (b *breaker) close() {
 	b.mu.Lock()
 	before, since := b.state.Open, b.state.Since

@@ -46,6 +46,8 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
+// probe pings the store. Meanwhile it promises the next ping for the time when this one has taken as long as the
+// last and a pause has passed: refused requests say so to clients.
 func (b *breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
