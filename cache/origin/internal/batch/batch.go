@@ -1,4 +1,5 @@
-// Package batch splits writes into commands and transactions of bounded size.
+// Package batch splits writes into commands and transactions of bounded size. Each store chooses its limits: what a
+// server accepts in one command, or what a transaction may keep in memory.
 package batch
 
 import "iter"
