@@ -18,7 +18,7 @@ func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot,
 	}
 	for pauses := backoff.New(5*time.Millisecond, 100*time.Millisecond, 0); ; {
 		s.Notify(name)
-		known := v.known() // before the snapshot, which may be newer
+		known := v.progress.known() // before the snapshot, which may be newer
 		if ok, err := ready(v.current.Load(), known); ok || err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Set) AwaitShown(ctx context.Context, name string, at origin.Meta) error
 	if v == nil {
 		return rules.ErrNotFound
 	}
-	before := v.known().begun // these refreshes may have read the store before it had the generation
+	before := v.progress.known().begun // these refreshes may have read the store before it had the generation
 	return s.await(ctx, name, func(snap *Snapshot, known state) (bool, error) {
 		switch {
 		case snap != nil && at.Generation > 0 && snap.meta.Epoch == at.Epoch && snap.meta.Generation >= at.Generation:

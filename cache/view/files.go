@@ -95,7 +95,7 @@ func (s *Set) readFile(v *view) {
 		s.fitIndexes()
 		file.derived.names = s.readDerived(v, h.ID, table)
 	}
-	v.update(func(s *state) { s.file = file })
+	v.progress.update(func(s *state) { s.file = file })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows",
 		len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
@@ -127,7 +127,7 @@ func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []strin
 
 // showFromFile shows the snapshot from the file. err says why it could not be refreshed.
 func (v *view) showFromFile(ctx context.Context, fromFile *Snapshot, err error) *Snapshot {
-	v.update(func(s *state) { // the state of the view that another process had confirmed, and when
+	v.progress.update(func(s *state) { // the state of the view that another process had confirmed, and when
 		if err != nil && s.checked.IsZero() {
 			s.checked = s.file.confirmed
 		}
@@ -172,7 +172,7 @@ func (s *Set) writeDue(all bool) {
 
 // writeView is writeDue for one view.
 func (s *Set) writeView(v *view, snap *Snapshot, table *index.Table, all bool) {
-	known := v.known()
+	known := v.progress.known()
 	due := func(tried time.Time, took time.Duration) bool {
 		return all || time.Since(tried) >= max(s.o.Files.Every, writeShare*took)
 	}
@@ -201,7 +201,7 @@ func (s *Set) writeDerived(v *view, snap *Snapshot, table *index.Table, file fil
 			s.o.Logger.Warn("file of indexes not written", "view", v.def.Name, "error", err)
 		}
 	}
-	v.update(func(s *state) { s.file.derived = derivedState{names, began, time.Since(began), err} })
+	v.progress.update(func(s *state) { s.file.derived = derivedState{names, began, time.Since(began), err} })
 }
 
 // write writes a view's file, and returns the state with it. It logs the first failure in a row.
@@ -220,7 +220,7 @@ func (s *Set) write(v *view, snap *Snapshot, table *index.Table, known state) st
 	case known.file.err == nil:
 		s.o.Logger.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}
-	return v.update(func(s *state) {
+	return v.progress.update(func(s *state) {
 		if err == nil {
 			s.file.meta, s.file.confirmed = snap.meta, known.checked
 			s.file.id, s.file.table, s.file.derived.names = h.ID, weak.Make(table), nil

@@ -60,7 +60,7 @@ func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 // accepts reports whether Set.Force has accepted a generation without some of its rows. It was told of so many
 // missing rows; if the store loses more before the view can be read, the caller must decide again.
 func (v *view) accepts(meta origin.Meta, missing int, inconsistent bool) bool {
-	accepted := v.known().accepted
+	accepted := v.progress.known().accepted
 	return accepted != nil && meta.Is(accepted.Meta) == nil &&
 		missing <= accepted.Missing && (accepted.inconsistent || !inconsistent)
 }
@@ -128,7 +128,7 @@ func (v *view) unsettled(meta origin.Meta) error {
 // Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
-		s.view(name).update(func(st *state) {
+		s.view(name).progress.update(func(st *state) {
 			if h := held(st.err); h != nil && h.Meta.Generation > 0 {
 				st.accepted, found = h, true
 			}

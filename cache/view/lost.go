@@ -44,7 +44,7 @@ func (v *view) leaveLost() {
 	v.builder.Drop()
 	v.builder.Files = v.newFiles()
 	v.editions++
-	v.update(func(s *state) { s.file = fileState{} })
+	v.progress.update(func(s *state) { s.file = fileState{} })
 }
 
 // edition returns the edition of a snapshot that is being made.

@@ -38,33 +38,11 @@ type view struct {
 	unsettledSince time.Time
 	countedAt      fingerprints // fingerprints before the rows in the store were last counted
 
-	mu    sync.Mutex // guards state
-	state state
+	progress progress
 
 	indexing sync.Mutex   // held while the view is indexed in the store; guards indexed
 	indexed  *origin.Meta // the generation at which the view was last indexed; nil if it was not
 }
-
-// state is the state of a view, apart from its snapshot.
-type state struct {
-	begun        uint64      // refreshes that have begun, those of polls with the poll
-	ended        uint64      // the highest number of a refresh that has ended; the first one is 1
-	outdatedUpTo uint64      // polls up to this number may be older than what is shown
-	newest       origin.Meta // the newest meta that the store returned
-	checked      time.Time   // when a refresh last succeeded
-	err          error       // error of the last refresh
-	accepted     *HeldError  // what Force accepts; nil if there is none
-	file         fileState
-}
-
-func (v *view) update(change func(*state)) state {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	change(&v.state)
-	return v.state
-}
-
-func (v *view) known() state { return v.update(func(*state) {}) }
 
 // pollResult is what a poll has read for one view. With the zero value, the view reads the store itself.
 type pollResult struct {
@@ -99,7 +77,7 @@ func (s *Set) pollLoop(ctx context.Context) {
 func (s *Set) poll(ctx context.Context) {
 	began, next := time.Now(), make([]pollResult, len(s.views))
 	for i, v := range s.views {
-		number := v.update(func(s *state) { s.begun++ }).begun
+		number := v.progress.update(func(s *state) { s.begun++ }).begun
 		next[i] = pollResult{number: number, began: began, read: true, meta: origin.Meta{View: v.def.Name}}
 	}
 	metas, err := s.o.Store.Metas(ctx)
@@ -139,33 +117,6 @@ func (v *view) asksStore() bool {
 	return snap != nil && snap.stored() != nil
 }
 
-// begin numbers a refresh that reads the store itself.
-func (v *view) begin(p pollResult) pollResult {
-	if !p.read {
-		p.number = v.update(func(s *state) { s.begun++ }).begun
-	}
-	return p
-}
-
-// outdated reports whether the result of a poll is too old: a refresh that began later has ended, or the view has
-// shown another snapshot since the poll began. With the older meta it would seem that the store had gone back to an
-// earlier generation.
-func (v *view) outdated(p pollResult) bool { return p.number <= v.known().outdatedUpTo }
-
-// end records the outcome of a refresh, and returns the error of the one before.
-func (v *view) end(p pollResult, swapped *Snapshot, err error) (before error) {
-	v.update(func(s *state) {
-		before, s.err, s.ended = s.err, err, max(s.ended, p.number)
-		if s.outdatedUpTo = p.number; swapped != nil { // which may be newer than what a poll has read meanwhile
-			s.outdatedUpTo = s.begun
-		}
-		if err == nil {
-			s.checked = time.Now()
-		}
-	})
-	return before
-}
-
 // refresh brings the view to the store's generation and returns the new snapshot, or nil if there was none. With an
 // error, it may show a snapshot from a file.
 func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err error) {
@@ -174,7 +125,7 @@ func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err e
 		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
 	}
 	if err == nil {
-		v.update(func(s *state) { s.newest = meta })
+		v.progress.update(func(s *state) { s.newest = meta })
 	}
 	shown, fromFile := v.current.Load(), v.fromFile
 	if v.fromFile = nil; fromFile != nil {
@@ -348,7 +299,7 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	if prepare := v.set.preparer.Load(); prepare != nil {
 		shown = (*prepare)(ctx, next, changes)
 	}
-	v.update(func(s *state) {
+	v.progress.update(func(s *state) {
 		if s.checked.IsZero() { // what precedes the end of the first refresh may take seconds
 			s.checked = next.loaded
 		}
@@ -389,7 +340,7 @@ func (v *view) table() *index.Table {
 }
 
 func (v *view) status() Status {
-	known := v.known()
+	known := v.progress.known()
 	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err, Lost: v.losses.Load()}
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()

@@ -164,7 +164,7 @@ func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	}
 	var p pollResult // empty at first: the view's file may be newer than an earlier poll
 	for warming := false; ; {
-		if !p.read || !v.outdated(p) {
+		if !p.read || !v.progress.outdated(p) {
 			s.refresh(ctx, v, p)
 		}
 		if !warming && v.current.Load() != nil && ctx.Err() == nil {
@@ -200,9 +200,9 @@ func (s *Set) warmFirst(ctx context.Context, v *view, snap *Snapshot) {
 
 func (s *Set) refresh(ctx context.Context, v *view, p pollResult) {
 	began := time.Now()
-	p = v.begin(p)
+	p = v.progress.begin(p)
 	swapped, err := v.refreshIntact(ctx, p)
-	before := v.end(p, swapped, err)
+	before := v.progress.end(p, swapped, err)
 	if !v.refreshed {
 		if v.refreshed = true; s.pending.Add(-1) == 0 {
 			close(s.allRefreshed)

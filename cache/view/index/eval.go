@@ -13,9 +13,10 @@ import (
 	"vitrine/rules/pcre"
 )
 
+// evaluation is one filter's evaluation over the rows of a table.
 type evaluation struct {
-	*Table
-	backtracking *pcre.Budget
+	table        *Table
+	backtracking *pcre.Budget // shared by all expressions of the filter; nil if none backtracks
 }
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for
@@ -60,13 +61,13 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 
 // leaf queries the path index of every segment.
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
-	set := bitset.New(uint(e.size))
-	for i, seg := range e.segments {
+	set := bitset.New(uint(e.table.size))
+	for i, seg := range e.table.segments {
 		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}
-		q := query{seg: seg, path: leaf.Path, index: index, base: e.bases[i], into: set, backtracking: e.backtracking}
+		q := query{seg: seg, path: leaf.Path, index: index, base: e.table.bases[i], into: set, backtracking: e.backtracking}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (e evaluation) all(ctx context.Context, nodes []filter.Node, within *bitset
 
 // any unites the sets of the nodes. It does not test rows again that it has found: an expression may fail on them.
 func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
-	set := bitset.New(uint(e.size))
+	set := bitset.New(uint(e.table.size))
 	for _, n := range nodes {
 		left := within
 		if _, indexed := n.(*filter.Leaf); !indexed {
@@ -126,7 +127,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	var failed error
 	failedAt := len(slots)
 	err := inSteps(ctx, len(slots), checkEvery, func(i int) (err error) {
-		if hit[i], err = filter.Match(n, e.Doc(Slot(slots[i])), e.backtracking); err != nil {
+		if hit[i], err = filter.Match(n, e.table.Doc(Slot(slots[i])), e.backtracking); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if i < failedAt { // still match the rows before the failed one
@@ -138,7 +139,7 @@ func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.B
 	if err := cmp.Or(failed, err); err != nil {
 		return nil, err
 	}
-	set := bitset.New(uint(e.size))
+	set := bitset.New(uint(e.table.size))
 	for i, slot := range slots {
 		set.SetTo(slot, hit[i])
 	}

@@ -28,16 +28,16 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem,
 	if within.Count() < worthRemembering {
 		return e.confirm(ctx, elem, within)
 	}
-	set, open, all := bitset.New(uint(e.size)), within.Clone(), make([]*verdicts, len(e.segments))
+	set, open, all := bitset.New(uint(e.table.size)), within.Clone(), make([]*verdicts, len(e.table.segments))
 	key := derivedKey{kind: kindVerdicts, path: filter.KeyOf(elem)}
-	for i, seg := range e.segments {
+	for i, seg := range e.table.segments {
 		v := derive(seg, key, func() *verdicts {
 			return &verdicts{known: bitset.New(uint(len(seg.rows))), hits: bitset.New(uint(len(seg.rows)))}
 		})
 		all[i] = v
 		v.mu.Lock()
 		if v.known.Any() {
-			for slot, row := range e.of(i, within) {
+			for slot, row := range e.table.of(i, within) {
 				if v.known.Test(row) {
 					open.Clear(slot)
 					set.SetTo(slot, v.hits.Test(row))
@@ -52,13 +52,13 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem,
 	}
 	for i, v := range all {
 		v.mu.Lock()
-		if rows := uint(len(e.segments[i].rows)); e.bases[i] == 0 && rows > 0 { // the sets' words need no shift
+		if rows := uint(len(e.table.segments[i].rows)); e.table.bases[i] == 0 && rows > 0 { // the sets' words need no shift
 			v.known.InPlaceUnion(open)
 			v.known.Shrink(rows - 1)
 			v.hits.InPlaceUnion(confirmed)
 			v.hits.Shrink(rows - 1)
 		} else {
-			for slot, row := range e.of(i, open) {
+			for slot, row := range e.table.of(i, open) {
 				v.known.Set(row)
 				v.hits.SetTo(row, confirmed.Test(slot))
 			}
