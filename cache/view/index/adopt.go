@@ -17,13 +17,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// derivedRules is the version of what Derived yields. It changes with the meaning of a derived value or of its parts.
+// derivedRules is the version of what Derived yields. It changes with the meaning of a derived value or of its
+// parts. A file with another version is not read, and its values are derived again.
 const derivedRules = "1 "
 
-// DerivedRules identifies the rules by which values are derived from rows.
+// DerivedRules identifies the rules by which values are derived from rows. WordRules are part of them, because the
+// words of rows depend on how texts are folded and split.
 func (d *Definition) DerivedRules() string { return derivedRules + d.WordRules }
 
-// derivedDocument is the document of a derived value.
+// derivedDocument is the document of a derived value. Which Parts it has depends on the kind: joined writes them,
+// and unpack reads them.
 type derivedDocument struct {
 	Kind      derivedKind
 	Path, Arg string
@@ -31,6 +34,9 @@ type derivedDocument struct {
 }
 
 // derivedKeys returns the keys of the values that Derived yields, the least recently used first.
+//
+// Only values of the first segment count: the others are small, and a file has one segment. Facets are left out,
+// since they follow quickly from an index, as are names and verdicts.
 func (t *Table) derivedKeys() (keys []derivedKey) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()
@@ -44,7 +50,8 @@ func (t *Table) derivedKeys() (keys []derivedKey) {
 	return keys
 }
 
-// DerivedNames names the values that Derived yields.
+// DerivedNames names the values that Derived yields. The caller compares them to find out whether the file of
+// derived values is out of date.
 func (t *Table) DerivedNames() []string {
 	var names []string
 	for _, key := range t.derivedKeys() {
@@ -55,7 +62,8 @@ func (t *Table) DerivedNames() []string {
 }
 
 // Derived yields the indexes that requests use as documents for Adopt, with the rows numbered in the view's order. It
-// leaves out what is too large for a document.
+// leaves out what is too large for a document. A BSON document counts its bytes in 32 bits. The caller's file need
+// not have all values: what it lacks is derived again after a restart.
 func (t *Table) Derived() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
 		to := t.positions()
@@ -70,6 +78,9 @@ func (t *Table) Derived() iter.Seq[bson.Raw] {
 
 // Adopt adds to a table that Load made the values that Derived yielded for a table with the same rows. It keeps
 // pointing into the documents.
+//
+// The checksums of the file protect against damage, and DerivedRules against another meaning. What is wrong
+// nonetheless panics in unpack, and is an error here. Then no value is adopted.
 func (t *Table) Adopt(docs []bson.Raw) (err error) {
 	keys, values := make([]derivedKey, len(docs)), make([]derived, len(docs))
 	defer func() {
@@ -88,7 +99,8 @@ func (t *Table) Adopt(docs []bson.Raw) (err error) {
 	return nil
 }
 
-// unpack reads a document of Derived. It panics if the document is not one.
+// unpack reads a document of Derived. It panics if the document is not one. It slices the parts in place, and
+// copies no values: they stay in the mapped file.
 func unpack(doc bson.Raw, rows int) (derivedKey, derived) {
 	var p [][]byte
 	for part := range raw.Elements(raw.Get(doc, "parts")) {
@@ -124,7 +136,8 @@ func unpack(doc bson.Raw, rows int) (derivedKey, derived) {
 	panic(fmt.Sprintf("a value of kind %d", key.kind))
 }
 
-// packValues returns values as three parts: their types, the ends of their bytes, and their bytes.
+// packValues returns values as three parts: their types, the ends of their bytes, and their bytes. Two bytes of the
+// first part stand for each value: its BSON type, and whether it is an element (1) or missing (2).
 func packValues[V any](all []V, value func(V) raw.Value) [][]byte {
 	var kinds, content []byte
 	ends := make([]uint32, 0, len(all))
@@ -152,7 +165,8 @@ func unpackValues(p [][]byte) []raw.Value {
 // dead is the position of a row that was replaced.
 const dead = math.MaxUint32
 
-// positions returns the position of each slot in the view's order, or nil if that is the slot.
+// positions returns the position of each slot in the view's order, or nil if that is the slot. A row's position is
+// its slot in the table that Load makes of the rows in the view's order.
 func (t *Table) positions() []uint32 {
 	if len(t.segments) == 1 && t.size == t.count {
 		return nil
@@ -168,6 +182,9 @@ func (t *Table) positions() []uint32 {
 
 // joined returns a derived value of all live rows in parts. A nil to means that the first segment has just these
 // rows.
+//
+// Several segments are joined without deriving anything from the rows again: each value's rows are renumbered, and
+// values that two segments share are united.
 func (t *Table) joined(key derivedKey, to []uint32) [][]byte {
 	path := raw.PathOf(key.path)
 	switch key.kind {
@@ -212,6 +229,8 @@ func (t *Table) joined(key derivedKey, to []uint32) [][]byte {
 	}).Parts()
 }
 
+// joinedIndex is joined for the index of a path. It needs no sets of rows and no bytes, which finish adds after
+// reading.
 func (t *Table) joinedIndex(path raw.Path, to []uint32) *pathIndex {
 	if to == nil {
 		return t.segments[0].pathIndex(path, 1)
@@ -229,12 +248,14 @@ func (t *Table) joinedIndex(path raw.Path, to []uint32) *pathIndex {
 			}
 		}
 	}
+	// arrange expects rows in ascending order, and they come here value by value, segment by segment.
 	slices.SortFunc(all, func(a, b posting) int { return cmp.Compare(a.row, b.row) })
 	x := arrange(known.values, all)
 	x.findTexts()
 	return x
 }
 
+// joinedColumn is joined for a column. Rows come in the view's order, as in the file.
 func (t *Table) joinedColumn(key derivedKey, to []uint32) *column {
 	if to == nil {
 		return t.segments[0].column(key.path, key.arg)

@@ -30,6 +30,9 @@ type Change struct {
 }
 
 // Builder makes the tables of one view, each from the previous one. Only one goroutine at a time may use all but Row.
+//
+// A builder goes through Load (the whole view is read), then any number of times Prepare and Apply (a delta), and
+// Drop when the view is no longer in memory. The tables that it has made stay valid: requests may still read them.
 type Builder struct {
 	// Files has the rows and fragments that do not fit into memory well; nil means that all stay in memory.
 	Files *mapped.Files
@@ -43,19 +46,21 @@ type Builder struct {
 }
 
 // NewBuilder returns a builder for a view. If foreign is nil, its tables refuse filters that memory does not
-// evaluate.
+// evaluate. The views of a Set share the budget.
 func NewBuilder(def Definition, b *Budget) *Builder {
 	def.places = places(def.Fragments)
 	return &Builder{def: &def, budget: b, none: &Table{def: &def}}
 }
 
-// Load makes a table of rows in any order.
+// Load makes a table of rows in any order. The builder keeps the rows, and the caller does not change them any
+// more.
 func (b *Builder) Load(rows []bson.Raw) *Table {
 	b.last, b.slots = b.compact(rows), nil
 	return b.last
 }
 
-// Prepare makes Apply ready for the last table, which takes long after Load.
+// Prepare makes Apply ready for the last table, which takes long after Load. Apply calls it itself. A caller that
+// calls it after a table is shown, when no client waits, makes the first Apply quick.
 func (b *Builder) Prepare() {
 	if b.slots != nil {
 		return
@@ -67,6 +72,9 @@ func (b *Builder) Prepare() {
 }
 
 // Apply makes the table that follows the last one. It shares the last one's segments, unless it is time to fold some.
+//
+// Changes of one id must not come twice. Apply sets Old of each change, for callers that compare both versions of a
+// row.
 func (b *Builder) Apply(changes []Change) *Table {
 	b.Prepare()
 	live := b.last.live.Clone()
@@ -85,6 +93,7 @@ func (b *Builder) Apply(changes []Change) *Table {
 	b.extend(live, docs)
 	first := len(b.last.segments[0].rows)
 	alive := int(b.last.live.Count())
+	// waste counts the dead rows, and the rows outside the first segment, which queries read beside it.
 	switch waste := b.last.size - alive + b.last.size - first; {
 	case waste > minWaste && waste > first/wasteShare:
 		return b.fold(0)
@@ -94,7 +103,8 @@ func (b *Builder) Apply(changes []Change) *Table {
 	return b.last
 }
 
-// Fold rebuilds the last table without the replaced rows.
+// Fold rebuilds the last table without the replaced rows. The caller does so when the replaced rows might make the
+// view too large for its budget.
 func (b *Builder) Fold() *Table {
 	if b.last.size == b.last.count {
 		return b.last
@@ -102,13 +112,15 @@ func (b *Builder) Fold() *Table {
 	return b.fold(0)
 }
 
-// Drop forgets the last table.
+// Drop forgets the last table. The next table must come from Load.
 func (b *Builder) Drop() { b.last, b.slots = nil, nil }
 
-// Row returns a Row for a document that is not in memory.
+// Row returns a Row for a document that is not in memory. It is the only method for any goroutine: it reads only
+// the definition. Views in the store use it.
 func (b *Builder) Row(doc bson.Raw) Row { return Row{Table: b.none, doc: &doc} }
 
-// tableOf returns a table of segments. The caller sets live, count and order.
+// tableOf returns a table of segments. The caller sets live, count and order. It counts the bytes of dead rows too,
+// since they stay in memory as long as their segment.
 func (b *Builder) tableOf(segments []*segment) *Table {
 	s := &Table{def: b.def, budget: b.budget, segments: segments,
 		bases: make([]Slot, len(segments))}
@@ -122,12 +134,14 @@ func (b *Builder) tableOf(segments []*segment) *Table {
 	return s
 }
 
+// newSegment returns a segment of sorted rows, from which nothing is derived yet.
 func (b *Builder) newSegment(rows []bson.Raw) *segment {
 	return &segment{budget: b.budget, def: b.def, files: b.Files, rows: rows,
 		frags: make([]fragments, len(b.def.Fragments)), nap: fair.Rest(), workers: runtime.GOMAXPROCS(0)}
 }
 
-// compact makes a table with one segment from rows in any order.
+// compact makes a table with one segment from rows in any order. It sorts positions instead of rows, and then
+// copies the slice headers once.
 func (b *Builder) compact(rows []bson.Raw) *Table {
 	sorted := make([]bson.Raw, len(rows))
 	r := rank(b.def.Order, rows).read()
@@ -143,7 +157,8 @@ func (b *Builder) compact(rows []bson.Raw) *Table {
 	return s
 }
 
-// extend adds a segment with the changed rows and merges them into the order of the rows that are still live.
+// extend adds a segment with the changed rows and merges them into the order of the rows that are still live. The
+// caller has removed the replaced rows from live and from slots. A change that only deletes rows needs no segment.
 func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 	cur := b.last
 	segments := cur.segments
@@ -163,7 +178,8 @@ func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 }
 
 // mergeOrder merges the slots that next added, which are sorted among themselves, into the order of cur's slots that
-// are still live. For each added row it compares only log(n) rows.
+// are still live. For each added row it compares only log(n) rows. A linear merge would read the keys of every row,
+// and most of the rows may be in mapped files.
 func mergeOrder(cur, next *Table) []Slot {
 	kept := make([]Slot, 0, next.count)
 	for slot := range cur.inOrder() {
@@ -186,9 +202,13 @@ func mergeOrder(cur, next *Table) []Slot {
 
 // fold combines all segments of the last table except the first keep into one segment with their live rows, in the
 // view's order. It sorts nothing again, and keeps the values derived from the kept segments.
+//
+// The first segment is the large one. With keep at 1, only the small ones behind it are folded, and the values
+// derived from the first one stay.
 func (b *Builder) fold(keep int) *Table {
 	s := b.last
 	from := s.bases[keep]
+	// Renumber: rows of kept segments keep their slots, and the others follow in the view's order.
 	var moved []Slot // the slots of the rows that move, in their new order
 	order := make([]Slot, 0, s.count)
 	for slot := range s.inOrder() {
@@ -202,6 +222,8 @@ func (b *Builder) fold(keep int) *Table {
 	for i, slot := range moved {
 		rows[i] = s.Doc(slot)
 	}
+	// The rows move into one new file, so that the files of the folded segments are unmapped with their last
+	// request.
 	mapped.Move(b.Files, rows)
 	folded := b.newSegment(rows)
 	next := b.tableOf(append(slices.Clone(s.segments[:keep]), folded))
@@ -210,6 +232,7 @@ func (b *Builder) fold(keep int) *Table {
 		next.live.Set(uint(slot))
 	}
 	next.count = len(order)
+	// With keep at 0 the slots are in the view's order themselves, which a nil order says.
 	if keep > 0 {
 		next.order = order
 	}

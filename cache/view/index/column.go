@@ -11,6 +11,9 @@ import (
 )
 
 // column has the values of every row of a segment, for counting.
+//
+// Counting by a column reads one number for each value of a selected row. Counting by an index would intersect the
+// rows of each value with the selection, however few rows are selected.
 type column struct {
 	values []bson.RawValue  // distinct by type and bytes
 	starts []uint32         // row i has cells[starts[i]:starts[i+1]]
@@ -18,6 +21,7 @@ type column struct {
 	sets   []*bitset.BitSet // the rows of each value, if the path's index has a set for every value; otherwise nil
 }
 
+// Memory implements derived. It counts the values' bytes, which keep the rows in memory if these are replaced.
 func (c *column) Memory() int64 {
 	bytes := len(c.values)*int(unsafe.Sizeof(bson.RawValue{})) + (len(c.cells)+len(c.starts))*4
 	for _, v := range c.values {
@@ -39,7 +43,8 @@ func (s *segment) column(field, unwind string) *column {
 	})
 }
 
-// newColumn returns an empty column for so many rows, and a function that adds a value to the next row.
+// newColumn returns an empty column for so many rows, and a function that adds a value to the next row. After the
+// last value of a row, the caller appends the length of cells to starts.
 func newColumn(rows int) (c *column, note func(bson.RawValue)) {
 	c = &column{starts: make([]uint32, 1, rows+1)}
 	known := newNumbering()
@@ -53,6 +58,7 @@ func newColumn(rows int) (c *column, note func(bson.RawValue)) {
 	}
 }
 
+// buildColumn reads all rows. MongoDB's documentation of $unwind and $group says what counts.
 func (s *segment) buildColumn(field, unwind string) *column {
 	c, note := newColumn(len(s.rows))
 	parts := strings.Split(field, ".")
@@ -66,6 +72,13 @@ func (s *segment) buildColumn(field, unwind string) *column {
 
 // unwound calls note with the field's value for each row that unwinding makes of one row: none for a missing, null or
 // empty array, and one for a value other than an array.
+//
+// For a field authors.name:
+//
+//	{authors: [{name: "A"}, {name: "B"}]}, unwind "authors"   "A", "B"
+//	{authors: [{name: "A"}, {name: "B"}]}, no unwind          ["A", "B"]
+//	{authors: []}, unwind "authors"                           no call
+//	{}, no unwind                                             a zero value, which groups as null
 func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValue)) {
 	doc := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}
 	if unwind == "" {

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/pcre"
 )
 
-// evaluation is one filter's evaluation over the rows of a table.
+// evaluation is one filter's evaluation over the rows of a table. It is a value that lives for one call of eval.
 type evaluation struct {
 	table        *Table
 	backtracking *pcre.Budget // shared by all expressions of the filter; nil if none backtracks
@@ -21,6 +21,9 @@ type evaluation struct {
 
 // eval returns the slots of within whose row matches a filter. The error is the context's, or rules.ErrWrongCall for
 // an expression that ran out of time.
+//
+// The result is within's own slots only: node may return more, because complements and unions of whole indexes are
+// cheaper than intersections at each step.
 func (t *Table) eval(ctx context.Context, f *filter.Filter, within *bitset.BitSet) (*bitset.BitSet, error) {
 	var backtracking *pcre.Budget
 	if f.Backtracks() {
@@ -59,7 +62,8 @@ func (e evaluation) node(ctx context.Context, n filter.Node, within *bitset.BitS
 	}
 }
 
-// leaf queries the path index of every segment.
+// leaf queries the path index of every segment. A leaf ignores within: a look-up takes about as long for few rows
+// as for all.
 func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(e.table.size))
 	for i, seg := range e.table.segments {
@@ -111,6 +115,8 @@ func (e evaluation) any(ctx context.Context, nodes []filter.Node, within *bitset
 
 // elem narrows $elemMatch by the indexes of the values that one element must have, and confirms the remaining rows:
 // the sets only say that some element has each of the values, not that the same element has all.
+//
+// With {a: {$elemMatch: {x: 1, y: 2}}}, the row {a: [{x: 1}, {y: 2}]} is in both sets and does not match.
 func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	candidates, err := e.all(ctx, filter.Necessary(elem), within)
 	if err != nil {
@@ -120,6 +126,9 @@ func (e evaluation) elem(ctx context.Context, elem *filter.Elem, within *bitset.
 }
 
 // confirm calls the reference matcher for every row of within. Its error is that of the first row that fails.
+//
+// Rows are matched on several processors. Which error is returned must not depend on their timing, hence that of
+// the first row: the same request then gets the same answer each time.
 func (e evaluation) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
 	hit := make([]bool, len(slots))

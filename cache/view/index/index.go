@@ -20,6 +20,17 @@ import (
 // Values are distinct by type and bytes, so that a condition can tell 1 from 1.0. They are sorted by MongoDB's order,
 // so that equality and ranges are binary searches. An element of an array and the same value outside an array are two
 // entries, because some conditions ($size, $elemMatch) see only the latter.
+//
+// For example, the rows {a: 2}, {a: [1, 2]} and {} have at the path a, in this order:
+//
+//	missing       row 2
+//	1 (element)   row 1
+//	2             row 0
+//	2 (element)   row 1
+//	[1, 2]        row 1
+//
+// The values point into the rows. So an index keeps no copies of texts, but reading a value may read a page of a
+// mapped file.
 type pathIndex struct {
 	values []distinct // sorted
 	rows   []uint32   // rows[values[i].from:values[i].to] have values[i]
@@ -30,7 +41,8 @@ type pathIndex struct {
 // stretch is a range of an index's values, from from up to but excluding to.
 type stretch struct{ from, to int }
 
-// distinct is one value of an index with its rows: a stretch and, if they are many, also a set, which unites faster.
+// distinct is one value of an index with its rows: a stretch and, if they are many, also a set, which unites
+// faster. The rows ascend, because they are added in their order.
 type distinct struct {
 	raw.Value
 	from, to uint32
@@ -38,8 +50,11 @@ type distinct struct {
 }
 
 // A value is dense if more than one in denseShare of a segment's rows have it: its set takes at most twice its list.
+//
+// Row numbers take four bytes each, so a list of n/64 rows takes n/16 bytes, and a set of n bits n/8.
 const denseShare = 64
 
+// Memory implements derived.
 func (x *pathIndex) Memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path. Up to workers goroutines build it.
@@ -50,7 +65,9 @@ func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
 // passPaths is how many indexes are built in one pass over the rows. Requests that need one wait for all of them.
 const passPaths = 4
 
-// pathIndexes builds the missing indexes of at most passPaths paths in one pass over the rows.
+// pathIndexes builds the missing indexes of at most passPaths paths in one pass over the rows. Reading the rows,
+// which may lie in mapped files, takes most of the time, and one pass reads each of them only once. A request for
+// one of the paths that comes meanwhile waits for the pass, as each path is derived under its own key.
 func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
 	all := sync.OnceValue(func() []*pathIndex { return s.buildIndexes(missing, workers) })
@@ -61,6 +78,7 @@ func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	})
 }
 
+// indexKey names the index of a path in the budget.
 func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, path: path.String()} }
 
 // indexPart is the fewest rows for which a goroutine is worthwhile.
@@ -70,6 +88,7 @@ const indexPart = 4096
 // them.
 func (s *segment) buildIndexes(paths []raw.Path, workers int) []*pathIndex {
 	rows := s.rows
+	// Index one part of the rows on each goroutine, then merge the parts path by path.
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([][]*pathIndex, workers)
 	parallel.Split(len(rows), workers, func(w, from, to int) {
@@ -93,6 +112,7 @@ func (x *pathIndex) finish(n int) {
 	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
 	for i := range x.values {
 		d := &x.values[i]
+		// A set is not worth its allocation for a few rows, even of a small segment.
 		if int(d.to-d.from) <= max(n/denseShare, 64) {
 			continue
 		}
@@ -114,6 +134,8 @@ type postings struct {
 	all   []posting
 }
 
+// add notes that a row has a value. Rows come in ascending order, so it suffices to remember the last row of each
+// value to note a row once that has the value several times, as in an array.
 func (p *postings) add(v raw.Value, row uint32) {
 	n, fresh := p.known.of(v)
 	if fresh {
@@ -149,6 +171,9 @@ func (s *segment) indexStretch(paths []raw.Path, from, to int) []*pathIndex {
 }
 
 // arrange sorts values and lays out their rows one after the other.
+//
+// It counts the rows of each value, sorts the values and gives each its stretch, and then distributes the postings:
+// a counting sort, which leaves the rows of a value in their order.
 func arrange(values []raw.Value, postings []posting) *pathIndex {
 	counts := make([]uint32, len(values))
 	for _, p := range postings {
@@ -175,6 +200,9 @@ func arrange(values []raw.Value, postings []posting) *pathIndex {
 }
 
 // merge joins the indexes of two parts. The rows of a come before those of b.
+//
+// It relies on both being sorted by compareDistinct, a total order: values that compare as equal are the same
+// value.
 func merge(a, b *pathIndex) *pathIndex {
 	x := &pathIndex{
 		values: make([]distinct, 0, len(a.values)+len(b.values)),
@@ -207,11 +235,14 @@ func merge(a, b *pathIndex) *pathIndex {
 	return x
 }
 
+// rowsOf returns the rows with the value at a position, ascending. They are the index's own.
 func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }
 
-// compareDistinct orders an index totally: the missing value first, then by MongoDB's order, then by type and bytes.
+// compareDistinct orders an index totally: the missing value first, then by MongoDB's order, then by type and
+// bytes. Without the last three criteria, 1 and 1.0 would be in any order, and merge could not tell whether two
+// values are the same.
 func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))
@@ -224,6 +255,7 @@ func compareDistinct(a, b *raw.Value) int {
 	)
 }
 
+// truth returns 1 for true, so that false sorts first.
 func truth(b bool) int {
 	if b {
 		return 1
@@ -235,6 +267,7 @@ func truth(b bool) int {
 // the same type and bytes, and both or neither are elements of arrays. It copies no values: it finds numbers by hash,
 // and compares values with equal hashes.
 type numbering struct {
+	// The seed is random, so that no record can be written whose values all have the same hash.
 	seed   maphash.Seed
 	heads  map[uint64]uint32 // by hash: the newest value with it, plus one
 	values []raw.Value
@@ -245,6 +278,8 @@ func newNumbering() *numbering {
 	return &numbering{seed: maphash.MakeSeed(), heads: make(map[uint64]uint32)}
 }
 
+// of returns the number of a value, and whether it is the first one like it. It keeps the value if so: the value's
+// bytes must not change afterwards.
 func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
 	newest := n.heads[hash]
@@ -260,6 +295,7 @@ func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	return number, true
 }
 
+// same reports whether two values are one to an index: equal in type and bytes, not only by MongoDB's comparison.
 func same(a, b *raw.Value) bool {
 	return a.Raw.Type == b.Raw.Type && a.Elem == b.Elem && a.Missing == b.Missing &&
 		bytes.Equal(a.Raw.Value, b.Raw.Value)

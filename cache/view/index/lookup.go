@@ -18,7 +18,7 @@ import (
 const checkEvery = 16
 
 // query is one lookup in an index. It adds to the set the slots (base + row) of rows with a value that passes the
-// test.
+// test. It is used by one goroutine; decideAll shares only the tests.
 type query struct {
 	seg   *segment
 	path  raw.Path
@@ -30,6 +30,8 @@ type query struct {
 }
 
 // lookup narrows the values by the kind of test, and tests the remaining ones.
+//
+// Errors are the context's, and those of an expression that runs out of its budget.
 func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return err
@@ -38,6 +40,8 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	case *filter.Compare:
 		s, texts := q.index.stretch(t), q.index.texts
 		if raw.IsText(t.Value.Type) && texts.from < texts.to { // true for all texts in the stretch
+			// A comparison with a text is decided by the order alone: no text in the stretch needs a test. An index
+			// with symbols has no texts, and tests every value.
 			s.from, s.to, test = max(s.from, texts.from), min(s.to, texts.to), nil
 		}
 		return q.decide(ctx, test, s)
@@ -60,7 +64,8 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 }
 
 // decide tests each value of a stretch. A nil test is true for all values: it saves reading them from their rows,
-// which are scattered in memory and take the most time.
+// which are scattered in memory and take the most time. Few values are tested here, without goroutines, and each
+// time checkEvery of them with a check of the turn.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	n := s.to - s.from
 	if test != nil && n >= worthSharing {
@@ -88,6 +93,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	return nil
 }
 
+// add adds the rows with the value at a position.
 func (q *query) add(value int) {
 	d := &q.index.values[value]
 	if d.dense != nil && q.base == 0 { // with another base the set's words would have to be shifted
@@ -106,6 +112,7 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
 		return stretch{0, len(x.values)}
+	// A missing value and null sort before all others, but MinKey.
 	case bson.TypeNull:
 		return stretch{0, x.after(c.Value)}
 	}
@@ -128,7 +135,8 @@ func (x *pathIndex) before(v bson.RawValue) int { return x.first(v, 0) }
 // after returns the number of values that sort before v or equal it.
 func (x *pathIndex) after(v bson.RawValue) int { return x.first(v, 1) }
 
-// first returns the number of values before the first one that compares with v as order or more.
+// first returns the number of values before the first one that compares with v as order or more. The missing value
+// sorts before every other and compares with none.
 func (x *pathIndex) first(v bson.RawValue, order int) int {
 	return sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
@@ -144,9 +152,11 @@ type names struct {
 	bytes   int64
 }
 
+// Memory implements derived.
 func (n *names) Memory() int64 { return n.bytes }
 
-// names returns the steps below a path.
+// names returns the steps below a path. They are collected in one pass over all rows, and only if a client asks for
+// a path that no probed row has.
 func (s *segment) names(path raw.Path) *names {
 	return derive(s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
 		n := &names{fields: map[string]struct{}{}}
@@ -172,7 +182,11 @@ const probedRows = 256
 
 // existing returns the path itself if a row has it. Otherwise it returns one path for all paths that no row has from
 // the same step on, so that paths that clients make up take no memory. open says that nested arrays are opened.
+//
+// With made-up paths, every request would otherwise index all rows by a path with one value, the missing one, and
+// drop useful indexes from the budget. The path that stands for them, raw.Path.Absent, has the same answer.
 func (s *segment) existing(path raw.Path, open bool) raw.Path {
+	// Probe rows at equal distances first: a path that most rows have needs no steps of all rows.
 	for i, found := 0, false; i < len(s.rows); i += len(s.rows)/probedRows + 1 {
 		raw.Walk(s.rows[i], path, func(v raw.Value) bool {
 			found = !v.Missing
@@ -182,6 +196,7 @@ func (s *segment) existing(path raw.Path, open bool) raw.Path {
 			return path
 		}
 	}
+	// Then look for the first step that no row has.
 	for i, name := range path.Parts() {
 		below := s.names(path.First(i))
 		if open && below.nested {
@@ -207,6 +222,9 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 
 // mayDerive waits for the turn that a request needs to derive a value from all rows, unless it is built. While
 // another caller derives it, the request waits without its turn.
+//
+// Small segments are exempt, since deriving from them takes milliseconds. wanted ends the rest of work that derives
+// values now: the request may wait for it.
 func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
 	if len(s.rows) < 2*indexPart {
 		return nil

@@ -15,6 +15,10 @@ import (
 
 // segment is an immutable batch of rows. The budget bounds the values derived from them, and has them until the
 // segment is replaced.
+//
+// The rows are sorted by the view's order, and their number never changes. Everything else that is mutable is
+// atomic, guarded by a sync.Once, or guarded by the budget: segments are shared by tables, and tables by requests.
+// Only workers is not: Builder.Warm changes it before a table with the segment is shown.
 type segment struct {
 	budget  *Budget
 	def     *Definition
@@ -30,10 +34,13 @@ type segment struct {
 	ownValues *lru.Cache[derivedKey, derivedOf]
 }
 
-// hurry is how long values are derived without rest after a request needed one.
+// hurry is how long values are derived without rest after a request needed one. A request that waits for one value
+// may soon need another one: the next path of its filter.
 const hurry = 2 * time.Second
 
 // rest is called while values are derived from all rows. It sleeps now and then unless a request waits for them.
+// Without the sleep, a refresh that indexes a million rows would delay every request, as package fair explains at
+// Rest.
 func (s *segment) rest() {
 	if wanted := s.wanted.Load(); wanted == nil || time.Since(*wanted) > hurry {
 		s.nap()
@@ -53,6 +60,9 @@ func (s *segment) fragments(number int) *fragments {
 }
 
 // fragment returns parts [from, to) of a row's fragment. The first few of a group are encoded for the caller only.
+//
+// A page of a list has few rows of many groups. If each page encoded whole groups, the first pages after a refresh
+// would encode nearly the whole view. So a group is encoded once mostMissed of its fragments were asked for.
 func (s *segment) fragment(at place, row int) []byte {
 	f, block := s.fragments(at.number), row/blockRows
 	if !f.has(block) {
@@ -68,7 +78,8 @@ func (s *segment) fragment(at place, row int) []byte {
 	return f.of(row, at.from, at.to)
 }
 
-// encode encodes a group of fragments that are not bulky, once.
+// encode encodes a group of fragments that are not bulky, once. Concurrent callers wait for the first one. The
+// blocks are moved into a file before ready is set: a reader sees either none of the blocks, or those that stay.
 func (s *segment) encode(number, g int) {
 	f := s.fragments(number)
 	f.groups[g].once.Do(func() {
@@ -85,7 +96,8 @@ func (s *segment) encode(number, g int) {
 	})
 }
 
-// prepared encodes all fragments at a position in the definition, on up to workers goroutines.
+// prepared encodes all fragments at a position in the definition, on up to workers goroutines. Groups that requests
+// encode at the same time are encoded once, and both wait for them.
 func (s *segment) prepared(number, workers int) {
 	n := len(s.fragments(number).groups)
 	parallel.Split(n, min(workers, n), func(_, from, to int) {
@@ -98,6 +110,12 @@ func (s *segment) prepared(number, workers int) {
 // prepare encodes at most so many blocks of bulky fragments in the context's turn, and returns false if there is no
 // room for all. Concurrent callers share the blocks; each stops when its own context ends. If most covers all blocks,
 // prepare waits for those that other callers encode.
+//
+// Bulky fragments never lie in a file, and the budget counts them against a limit of their own. The estimate is
+// made once: if there is no room then, there is none for the life of the segment.
+//
+// A panic in Encode, as when mapped rows are lost, leaves a block that is never encoded. The filling is then
+// broken, and prepare returns false, as without room.
 func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	f, parts := &s.frags[number], s.def.Fragments[number].parts()
 	if f.filled.Load() || len(s.rows) == 0 {
@@ -113,6 +131,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	if f.filling == nil || f.filling.broken.Load() {
 		return false, nil
 	}
+	// Others wait for the blocks that this caller has begun, so it goes before work that has used less time.
 	defer fair.TurnOf(ctx).Share()()
 	err := fair.Each(ctx, min(most, len(f.blocks)), func(int) error {
 		b := int(f.filling.begun.Add(1)) - 1
@@ -131,6 +150,7 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// The caller wanted only some of the blocks: those that it has begun are encoded.
 	if most < len(f.blocks) {
 		return true, nil
 	}
@@ -145,7 +165,8 @@ func (s *segment) prepare(ctx context.Context, number, most int) (bool, error) {
 // estimateRows is the number of rows whose fragments estimate encodes.
 const estimateRows = 64
 
-// estimate estimates how many bytes the fragments of all rows take.
+// estimate estimates how many bytes the fragments of all rows take. It takes rows at equal distances: the rows are
+// sorted, by year for example, and older records are often shorter.
 func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
 	step := max(len(s.rows)/estimateRows, 1)
 	var sample []byte

@@ -14,6 +14,9 @@ import (
 type Slot uint32
 
 // Table is the rows of a view at one generation. It is immutable and shared: callers must not change what it returns.
+//
+// A request reads one table from its beginning to its end, so that its counts, pages and groups agree with each
+// other even if a refresh replaces the table meanwhile.
 type Table struct {
 	def    *Definition
 	budget *Budget
@@ -33,7 +36,8 @@ func (t *Table) Len() int { return t.count }
 // RowBytes returns the bytes of BSON, including replaced rows.
 func (t *Table) RowBytes() int64 { return t.rowBytes }
 
-// Segments returns the number of segments.
+// Segments returns the number of segments. It is a number for operators: more segments make queries slower, until
+// they are folded.
 func (t *Table) Segments() int { return len(t.segments) }
 
 // Docs yields the rows in the view's order.
@@ -47,7 +51,8 @@ func (t *Table) Docs() iter.Seq[bson.Raw] {
 	}
 }
 
-// Doc returns the row's document.
+// Doc returns the row's document. The document may lie in a mapped file: the caller copies what it needs for longer
+// than its request.
 func (t *Table) Doc(slot Slot) bson.Raw {
 	seg, local := t.locate(slot)
 	return seg.rows[local]
@@ -60,6 +65,7 @@ func (t *Table) Fragment(slot Slot, name string) []byte {
 	return seg.fragment(t.place(name), local)
 }
 
+// place returns where a fragment is. A missing name is a mistake of the program, not of a client, hence the panic.
 func (t *Table) place(name string) place {
 	at, ok := t.def.places[name]
 	if !ok {
@@ -68,6 +74,8 @@ func (t *Table) place(name string) place {
 	return at
 }
 
+// locate returns the segment of a slot, and the row's position in it. There are only a few segments, so it looks at
+// one after the other.
 func (t *Table) locate(slot Slot) (*segment, int) {
 	i := len(t.bases) - 1
 	for i > 0 && t.bases[i] > slot {
@@ -76,7 +84,8 @@ func (t *Table) locate(slot Slot) (*segment, int) {
 	return t.segments[i], int(slot - t.bases[i])
 }
 
-// inOrder yields every live slot in the view's order.
+// inOrder yields every live slot in the view's order. A nil order implies that there is one segment without dead
+// rows.
 func (t *Table) inOrder() iter.Seq[Slot] {
 	if t.order != nil {
 		return slices.Values(t.order)
@@ -88,6 +97,9 @@ func (t *Table) inOrder() iter.Seq[Slot] {
 }
 
 // ReplacedBy drops the values derived from segments that the next table, which may be nil, does not share.
+//
+// Requests that still read the replaced segments derive values into ownValues from then on: in the budget these
+// values would push out those of the current table, and keep the segment's rows in memory after its last request.
 func (t *Table) ReplacedBy(next *Table) {
 	var kept []*segment
 	if next != nil {
@@ -109,7 +121,8 @@ func (t *Table) ReplacedBy(next *Table) {
 	}
 }
 
-// Indexes returns the number of indexed paths, and the bytes of everything derived from the rows.
+// Indexes returns the number of indexed paths, and the bytes of everything derived from the rows. It is for
+// operators and metrics. The bytes include values that are no indexes, such as verdicts.
 func (t *Table) Indexes() (paths int, bytes int64) {
 	t.budget.mu.Lock()
 	defer t.budget.mu.Unlock()
@@ -131,10 +144,11 @@ type Row struct {
 	doc   *bson.Raw // replaces the document at Slot unless it is nil
 }
 
-// With returns the row with another document, from which its fragments are made.
+// With returns the row with another document, from which its fragments are made. Fields that an answer adds or
+// removes in a document change its fragments, too.
 func (r Row) With(doc bson.Raw) Row { return Row{r.Table, r.Slot, &doc} }
 
-// Doc returns the row's document.
+// Doc returns the row's document. It must not be changed.
 func (r Row) Doc() bson.Raw {
 	if r.doc != nil {
 		return *r.doc
@@ -142,7 +156,7 @@ func (r Row) Doc() bson.Raw {
 	return r.Table.Doc(r.Slot)
 }
 
-// Fragment returns the row's fragment with a name.
+// Fragment returns the row's fragment with a name. A row with a document of its own encodes the parts each time.
 func (r Row) Fragment(name string) []byte {
 	if r.doc == nil {
 		return r.Table.Fragment(r.Slot, name)

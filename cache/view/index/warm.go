@@ -24,6 +24,9 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 
 // Warm builds what the definition says, and what the previous table has in use, for the rows that a table which is
 // about to be shown adds to it. If there is no previous table, clients wait for this one, so WarmFirst follows.
+//
+// Requests go on reading the previous table meanwhile. It uses all processors but one, and rests, as no client
+// waits.
 func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 	if before == nil {
 		return
@@ -42,14 +45,16 @@ func (b *Builder) Warm(ctx context.Context, before, next *Table) {
 }
 
 // WarmFirst builds what the definition says for a table that is already shown, in the background. Requests that need
-// something earlier build it themselves. Another goroutine may use the builder meanwhile.
+// something earlier build it themselves. Another goroutine may use the builder meanwhile. A client that
+// comes early waits for what it needs, and not for the whole view.
 func (b *Builder) WarmFirst(ctx context.Context, first *Table) {
 	for _, seg := range first.segments {
 		seg.warm(ctx)
 	}
 }
 
-// warm builds the indexes, words and fragments of the definition, until the context ends.
+// warm builds the indexes, words and fragments of the definition, until the context ends. Each step looks at the
+// context first, so that the end of the program does not wait for all of them.
 func (s *segment) warm(ctx context.Context) {
 	paths := s.def.WarmPaths()
 	for _, name := range s.def.Searched {
@@ -75,11 +80,13 @@ func (s *segment) warm(ctx context.Context) {
 	}
 }
 
-// inheritTime bounds how long building values in use may delay a table. The previous one answers requests meanwhile.
+// inheritTime bounds how long building values in use may delay a table. The previous one answers requests
+// meanwhile. What is not built by then is built by the first request that needs it.
 const inheritTime = 2 * time.Second
 
 // inherit builds for fresh segments the values that requests use in the previous segments, the most
-// recently used first, so that the first query after a fold need not build them.
+// recently used first, so that the first query after a fold need not build them. Values that only the new rows lack
+// take little time. After a fold, they are derived from all rows again.
 func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) {
 	if len(fresh) == 0 {
 		return
@@ -112,7 +119,8 @@ func (b *Builder) inherit(ctx context.Context, before *Table, fresh []*segment) 
 	}
 }
 
-// build derives the value under a key that another segment has.
+// build derives the value under a key that another segment has. Budget.inUse lists no names, verdicts and orders,
+// so these do not come here.
 func (s *segment) build(key derivedKey) {
 	switch key.kind {
 	case kindColumn:
