@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/lru"
 )
 
-// memoryBytes bounds the bodies that are only in this process's memory.
+// memoryBytes bounds the bodies that are only in this process's memory. It is for all rules together.
 const memoryBytes = 32 << 20
 
 // bodies has the bodies of answers that the store has not taken. The least recently used ones go first.
@@ -33,7 +33,8 @@ func (b *bodies) get(key, digest string) (content []byte, ok bool) {
 	return nil, false
 }
 
-// put replaces the body of a key. Each counts at least minCost, as in a budget.
+// put replaces the body of a key. Each counts at least minCost, as in a budget. The bytes are not copied. A body
+// larger than memoryBytes is dropped at once.
 func (b *bodies) put(key, digest string, content []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,9 +29,13 @@ import (
 //	body      the rest; the header has the digest of the answer
 //
 // The keeper removes a file that is damaged: it is only a copy.
+//
+// The folder may belong to several processes: snapfile.Replace renames whole files, so a reader sees the old or the
+// new one. Which process wrote a file does not matter: a newer answer of the store supersedes its entry.
 type copies struct{ folder string } // empty: there are none
 
 const (
+	// A new layout gets another version, and files of the old one are removed.
 	copyMagic  = "vitkept\x01"
 	copySuffix = ".answer"
 	copyHead   = len(copyMagic) + 8
@@ -39,9 +43,11 @@ const (
 	mostCopyHeader = 1 << 20
 )
 
+// copySums is the CRC for which processors have an instruction.
 var copySums = crc32.MakeTable(crc32.Castagnoli)
 
-// copyHeader is an answer without its body.
+// copyHeader is an answer without its body. Its fields are those of origin.Response, whose names in files must not
+// change with the type.
 type copyHeader struct {
 	Key        string                 `bson:"key"`
 	Generation int64                  `bson:"gen"`
@@ -58,13 +64,15 @@ type copyHeader struct {
 	Requests   int64                  `bson:"requests,omitempty"`
 }
 
-// path returns the path of a key's file. Keys are longer than names of files may be.
+// path returns the path of a key's file. Keys are longer than names of files may be. Half of a SHA-256 has no
+// collisions by chance; open and read compare the key nonetheless.
 func (c copies) path(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(c.folder, hex.EncodeToString(sum[:16])+copySuffix)
 }
 
-// open prepares the folder, and calls found for each answer in it, without bodies.
+// open prepares the folder, and calls found for each answer in it, without bodies. It removes what is damaged or
+// lies under another name, but leaves what this user may not read.
 func (c copies) open(found func(origin.Response)) error {
 	if c.folder == "" {
 		return nil
@@ -95,6 +103,9 @@ func (c copies) open(found func(origin.Response)) error {
 var errDamagedCopy = errors.New("damaged copy of a kept answer")
 
 // readCopy reads a file, with or without the body.
+//
+// Without the body, it relies on the header's checksum and the size of the file: reading all bodies at the start
+// would take long. The digest is compared when the body is read. Errors are errDamagedCopy and those of os.Open.
 func readCopy(path string, whole bool) (r origin.Response, body []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -118,6 +129,7 @@ func readCopy(path string, whole bool) (r origin.Response, body []byte, err erro
 	if err := bson.Unmarshal(document, &h); err != nil {
 		return r, nil, errDamagedCopy
 	}
+	// A file that was cut, or written on, is no copy.
 	info, err := file.Stat()
 	if err != nil || info.Size() != int64(copyHead)+int64(length)+int64(h.Size) {
 		return r, nil, errDamagedCopy

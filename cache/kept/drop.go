@@ -10,6 +10,9 @@ import (
 )
 
 // drop is Keeper.Drop.
+//
+// It voids the flights first: a flight that lands after the entry was forgotten would bring the answer back. The
+// store drops last, as it may fail, and what it did not drop is not adopted again until it has.
 func (s *storage) drop(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		s.flights.void(key)
@@ -26,7 +29,9 @@ func (s *storage) drop(ctx context.Context, keys []string) error {
 }
 
 // fit drops answers under a rule until the rest fits its budget. It does not drop except, which has just arrived and
-// had no time to be requested. While another call for the rule is under way it leaves the work to that one.
+// had no time to be requested. While another call for the rule is under way it leaves the work to that one. The
+// loop closes a gap: answers that other calls have added while this one had the lock could otherwise stay over the
+// budget until the next one arrives.
 func (s *storage) fit(ctx context.Context, rule *Rule, except *Entry) (dropped int, err error) {
 	for err == nil && rule.state.bytes.Load() > rule.Budget && rule.state.fitting.TryLock() {
 		var n int
@@ -62,7 +67,7 @@ func (s *storage) dropLeastUsed(ctx context.Context, rule *Rule, except *Entry) 
 
 // leastUsed returns the entries under a rule in the order in which they may go: answers that say "not found" first,
 // since clients can make up any number of such keys, and warm ones last; among equals the least requested, then the
-// one that was not requested for longest.
+// one that was not requested for longest. A sort of live counters could be inconsistent, so it reads them once.
 func (s *storage) leastUsed(rule *Rule) []*Entry {
 	type use struct {
 		entry                    *Entry
@@ -90,10 +95,11 @@ func (s *storage) leastUsed(rule *Rule) []*Entry {
 	return entries
 }
 
-// mostPendingDrops bounds the keys that are still to be dropped from the store.
+// mostPendingDrops bounds the keys that are still to be dropped from the store. More are forgotten: then the
+// store's answers come back, and are fetched again when they are stale.
 const mostPendingDrops = 10_000
 
-// keySet is a set of keys, for those that could not be dropped from the store.
+// keySet is a set of keys, for those that could not be dropped from the store. The zero keySet is empty.
 type keySet struct {
 	mu   sync.Mutex
 	keys map[string]struct{}

@@ -23,7 +23,8 @@ type Entry struct {
 	lost  atomic.Int64 // until when its body is considered unreadable
 }
 
-// slot holds the entry of a key, and what lasts longer than it.
+// slot holds the entry of a key, and what lasts longer than it. It lives from the first entry of a key until the
+// key is removed. Demand and pauses are the key's, whichever answer it has.
 type slot struct {
 	entry   atomic.Pointer[Entry] // nil when the key is removed
 	pending atomic.Int64          // requests that the store does not know of
@@ -41,7 +42,7 @@ type slot struct {
 // reportAgain is the least time between two reports of the demand for a key.
 const reportAgain = 10 * time.Minute
 
-// learn records the demand that the store knows of.
+// learn records the demand that the store knows of. Counts never go back, even if the store was restored.
 func (s *slot) learn(r *origin.Response) {
 	if r.Requests > s.known.Load() {
 		s.reports.Store(0) // they are in it
@@ -92,7 +93,7 @@ func (s *slot) copy(r *origin.Response) {
 	s.copied = copyState{r.Digest, r.Checked, r.Marks}
 }
 
-// fail records a failure to fetch the key.
+// fail records a failure to fetch the key. The pause is a second at first, and doubles up to a minute.
 func (s *slot) fail(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,8 @@ func (s *slot) pausing(now time.Time) bool {
 // minCost is what the shortest answer counts, in bytes: an entry takes memory, and a document and a file take space.
 const minCost = 4 << 10
 
-// cost returns what an answer counts against Rule.Budget.
+// cost returns what an answer counts against Rule.Budget. It follows from the answer alone, so that all processes
+// agree.
 func cost(r *origin.Response) int64 {
 	n := r.Size + len(r.Key)
 	for _, field := range r.Header {
@@ -122,7 +124,8 @@ func cost(r *origin.Response) int64 {
 }
 
 // newEntry returns the entry of an answer. Hosts' clocks differ: an answer that was checked in the future is
-// considered checked now, so that it does not stay fresh for longer than the rule says.
+// considered checked now, so that it does not stay fresh for longer than the rule says. s is nil for an answer that
+// is not kept.
 func newEntry(r origin.Response, rule *Rule, s *slot, now time.Time) *Entry {
 	r.Body = nil
 	if r.Checked.After(now) {

@@ -15,7 +15,7 @@ import (
 const flightTime = time.Minute
 
 // fly gets the answer of a flight, and lands it for the callers that wait. The file and the budget come after that,
-// so that they delay no caller.
+// so that they delay no caller. A panic, as in the parser of an answer, fails the flight and not the program.
 func (k *Keeper) fly(f *fetch) {
 	defer k.store.flights.leave()
 	defer fault.Panics()()
@@ -46,6 +46,10 @@ func (k *Keeper) fly(f *fetch) {
 
 // obtain gets the answer of a flight: from the store if another process has fetched it, otherwise from the other
 // server.
+//
+// The steps, each of which may end the flight: take the claim; look whether another process has brought the answer
+// meanwhile; request it and judge it; save it; make it the entry. Without the claim, the flight does all but
+// saving.
 func (k *Keeper) obtain(ctx context.Context, f *fetch) (Found, error) {
 	before := k.store.index.get(f.key)
 	claim, kept, err := k.store.remote.claim(ctx, f.key)
@@ -102,7 +106,8 @@ func outcomeOf(before, e *Entry, otherwise Outcome) Outcome {
 	return otherwise
 }
 
-// content returns the body of an answer that was fetched, or that status 304 confirmed; nil if it cannot be read now.
+// content returns the body of an answer that was fetched, or that status 304 confirmed; nil if it cannot be read
+// now. After status 304 the body is that of the entry.
 func (k *Keeper) content(ctx context.Context, r origin.Response) []byte {
 	if r.Body != nil {
 		return r.Body
@@ -124,7 +129,8 @@ func (k *Keeper) freshEntry(f *fetch) *Entry {
 	return e
 }
 
-// request requests the answer of a flight from the other server when the rule's pace allows it.
+// request requests the answer of a flight from the other server when the rule's pace allows it. The time of an
+// answer is that before its request: it is as old as that at most.
 func (k *Keeper) request(ctx context.Context, f *fetch) (r origin.Response, v verdict, err error) {
 	if !f.paid { // otherwise Refresh has waited for its own pace
 		done, err := f.rule.state.pace.ownTurn(ctx, f)
@@ -162,7 +168,8 @@ func (k *Keeper) request(ctx context.Context, f *fetch) (r origin.Response, v ve
 	return r, v, nil
 }
 
-// read judges the answer to a request, which had the validators of kept.
+// read judges the answer to a request, which had the validators of kept. (RFC 9110, section 15.4.5: a 304 has no
+// body and confirms the validators' answer.)
 func (k *Keeper) read(answer Answer, f *fetch, kept *Entry) (origin.Response, verdict, error) {
 	if answer.Status != http.StatusNotModified {
 		r, v := judge(answer, f.rule, f.key, kept)

@@ -16,8 +16,11 @@ const (
 )
 
 // fetch is one flight for a key, for all who wait for it. It belongs to none of them: it goes on when they leave.
+// Its answer is shared, so the request has nothing of the client that began it.
 type fetch struct {
+	// The channel and the result for those who wait.
 	*flight.Run[Found]
+	// What is fetched, and for which client it counts.
 	key    string
 	rule   *Rule
 	client netip.Prefix // that began it; invalid for Vitrine's own
@@ -36,20 +39,32 @@ type fetch struct {
 }
 
 // flights are the fetches under way, one a key.
+//
+// It is no flight.Group, because a drop must void a flight under way, a client has a limit, and a flight goes on
+// after it has landed: it writes the file and keeps the budget.
 type flights struct {
-	mu       sync.Mutex
-	byKey    map[string]*fetch
+	// Guards all but running.
+	mu    sync.Mutex
+	byKey map[string]*fetch
+	// How many flights each client has begun; a client without one has no entry.
 	byClient map[netip.Prefix]int
 	closed   bool
 	running  sync.WaitGroup
 }
 
+// newFlights returns an empty table of flights.
 func newFlights() *flights {
 	return &flights{byKey: map[string]*fetch{}, byClient: map[netip.Prefix]int{}}
 }
 
 // join returns the flight of f's key that is under way, or begins f. It calls fresh under the lock, so that no flight
 // begins just after another has landed with the answer; if fresh returns true, there is no flight.
+//
+// Without the second look-up, this could happen: a caller finds the entry stale, the flight that renews it lands,
+// and the caller begins another flight for a fresh answer.
+//
+// The error is a *rules.RetryError if the client, or all clients, have too many flights, and rules.ErrUnavailable
+// after close. Vitrine's own flights, of Refresh and Renew, have no client and no limit here.
 func (fs *flights) join(f *fetch, fresh func() bool) (joined *fetch, begun bool, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -77,7 +92,8 @@ func (fs *flights) join(f *fetch, fresh func() bool) (joined *fetch, begun bool,
 	return f, true, nil
 }
 
-// land ends a flight for those who wait for it. What it still does afterwards is counted until leave.
+// land ends a flight for those who wait for it. What it still does afterwards is counted until leave. The client
+// may begin another flight from then on: what follows costs the other server nothing.
 func (fs *flights) land(f *fetch, found Found, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -92,10 +108,13 @@ func (fs *flights) land(f *fetch, found Found, err error) {
 	f.End(found, err)
 }
 
-// leave is the last thing that a flight does.
+// leave is the last thing that a flight does. close and then running.Wait wait for it.
 func (fs *flights) leave() { fs.running.Done() }
 
 // void makes the flight of a key keep nothing, and lets the next request begin another one.
+//
+// An operator drops an answer that is wrong. The answer under way may have been requested before the record was
+// mended, so those who wait for it get it, and later requests do not.
 func (fs *flights) void(key string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -105,7 +124,9 @@ func (fs *flights) void(key string) {
 	}
 }
 
-// unlessVoid calls keep, unless the flight's key was dropped. No drop happens meanwhile.
+// unlessVoid calls keep, unless the flight's key was dropped. No drop happens meanwhile. It reports whether it has
+// called keep. The lock decides between a drop and an answer that arrives at the same moment: the drop either voids
+// the flight, or comes after keep and removes what keep has added.
 func (fs *flights) unlessVoid(f *fetch, keep func()) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -115,7 +136,7 @@ func (fs *flights) unlessVoid(f *fetch, keep func()) bool {
 	return !f.void
 }
 
-// close refuses further flights.
+// close refuses further flights. A flight under way goes on until its context ends.
 func (fs *flights) close() {
 	fs.mu.Lock()
 	fs.closed = true

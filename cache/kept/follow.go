@@ -22,6 +22,10 @@ const (
 )
 
 // follower reads the changes of the store. It is for one goroutine.
+//
+// Generations are assigned before answers are written, so a reader may see generation 8 before 7. Hence the
+// follower reads three times: what is new at each round; the last minute again every ten seconds; and everything
+// after a gap.
 type follower struct {
 	*storage
 	clock  *clock
@@ -41,7 +45,8 @@ type reading struct {
 	latest uint64
 }
 
-// follow does one round: changes, what could not be written before, and demand.
+// follow does one round: changes, what could not be written before, and demand. The marks come first, since answers
+// depend on them. Writing is tried only if reading succeeds.
 func (f *follower) follow(ctx context.Context) error {
 	if !f.remote.readable() {
 		return nil
@@ -64,6 +69,8 @@ func (f *follower) follow(ctx context.Context) error {
 
 // changes reads what is new. A slow writer's change has a lesser generation than others that were read before, so
 // those of the last minute are read again from time to time.
+//
+// Of the cases, the first that applies is read, and the next round reads what the others would.
 func (f *follower) changes(ctx context.Context, latest uint64) error {
 	now := time.Now()
 	early := f.before(now.Add(-slowWriter))
@@ -109,7 +116,8 @@ func (f *follower) since(ctx context.Context, generation uint64) (keys map[strin
 	return f.adoptAll(ctx, generation, supersedes)
 }
 
-// adoptAll is since with another rule for what supersedes an entry.
+// adoptAll is since with another rule for what supersedes an entry. If it fails midway, what it has adopted stays:
+// the next round reads the same changes again.
 func (f *follower) adoptAll(
 	ctx context.Context, generation uint64, supersedes func(*origin.Response, *Entry) bool,
 ) (keys map[string]struct{}, err error) {
@@ -141,7 +149,8 @@ func (f *follower) adoptAll(
 	return keys, nil
 }
 
-// dropped removes the entry of a key that another process has dropped, unless there is a newer one.
+// dropped removes the entry of a key that another process has dropped, unless there is a newer one. An entry
+// without a generation is not in the store: only a drop that this round sees for the first time removes it.
 func (f *follower) dropped(r origin.Response) {
 	removed := f.forget(r.Key, func(e *Entry) bool {
 		return e.Generation < r.Generation && (e.Generation > 0 || r.Generation > f.seen)
@@ -185,7 +194,8 @@ func (f *follower) all(ctx context.Context, restored bool) error {
 	return nil
 }
 
-// unused reports whether the store has never had an answer, or none for long.
+// unused reports whether the store has never had an answer, or none for long. Documents of dropped answers count as
+// use until they are swept: such a store is empty because an operator dropped everything.
 func (f *follower) unused(ctx context.Context) bool {
 	changes, _, err := f.remote.store.Changes(ctx, 1) // dropped ones, too
 	if err != nil {
@@ -197,7 +207,7 @@ func (f *follower) unused(ctx context.Context) bool {
 	return true
 }
 
-// sweep removes what was dropped long ago.
+// sweep removes what was dropped long ago. Other followers have read the drops by then, or will read everything.
 func (f *follower) sweep(ctx context.Context) error {
 	generation := f.before(time.Now().Add(-sweepAge))
 	if generation <= f.swept {
@@ -207,7 +217,8 @@ func (f *follower) sweep(ctx context.Context) error {
 	return f.remote.store.Sweep(ctx, generation)
 }
 
-// reportDemand reports demand to the store: each key at most once in ten minutes.
+// reportDemand reports demand to the store: each key at most once in ten minutes. The store's counts decide what
+// Refresh fetches first, in whichever process it runs.
 func (f *follower) reportDemand(ctx context.Context) error {
 	now := time.Now()
 	if now.Sub(f.report) < reportEvery {

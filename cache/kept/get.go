@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	// The longest that a client waits.
 	patience = 2 * time.Second // for the new answer, where there is a stale one
 	tries    = 3               // flights of one Get, if what they bring is already out of date
 )
@@ -20,7 +21,8 @@ const (
 // server, and Get waits for it: for a kept answer that is stale, no longer than 2 s after the flight began, and not
 // at all within Rule.Revalidate; then, and if the other server fails, Get returns the stale one for Rule.Stale.
 // Flights count against the client that begins them: with too many under way, it gets a *rules.RetryError. A prefix
-// that is not valid has no limit. Other errors are those of Options.Fetch, and the context's.
+// that is not valid has no limit. Other errors are those of Options.Fetch, and the context's. A hit takes no lock
+// but the index's, for reading.
 func (k *Keeper) Get(ctx context.Context, client netip.Prefix, rule *Rule, key string) (Found, error) {
 	if rule.state == nil {
 		return Found{}, fmt.Errorf("kept answer of %s: the rule is not in use: %w", key, rules.ErrUnavailable)
@@ -54,6 +56,7 @@ func (k *Keeper) await(ctx context.Context, client netip.Prefix, rule *Rule, key
 	}
 	// a flight that began before these changes may bring an answer without them
 	wanted := k.clock.marks(k.clock.now())
+	// Counted from the first flight, so that a second one does not double the wait.
 	var patient time.Time
 	for try := 1; ; try++ {
 		old := k.usable(rule, key)
@@ -87,7 +90,8 @@ func (k *Keeper) await(ctx context.Context, client netip.Prefix, rule *Rule, key
 	}
 }
 
-// usable returns the entry of a key if it may be sent although it is stale, or nil.
+// usable returns the entry of a key if it may be sent although it is stale, or nil. An entry whose body could not
+// be read lately is not usable, since there would be nothing to send.
 func (k *Keeper) usable(rule *Rule, key string) *Entry {
 	e, now := k.store.index.get(key), k.clock.now()
 	if e == nil || e.lost.Load() > now.UnixMilli() || !now.Before(e.usableUntil(rule)) {
@@ -97,7 +101,8 @@ func (k *Keeper) usable(rule *Rule, key string) *Entry {
 }
 
 // withinRevalidate reports whether a stale entry is sent without waiting. It counts from when the entry was first
-// found stale, so that further changes do not make the time longer.
+// found stale, so that further changes do not make the time longer. Of concurrent callers, the first one records
+// the time, and the others use it.
 func (k *Keeper) withinRevalidate(e *Entry, rule *Rule) bool {
 	if rule.Revalidate == 0 {
 		return false
@@ -111,7 +116,8 @@ func (k *Keeper) withinRevalidate(e *Entry, rule *Rule) bool {
 	return now.UnixMilli() < since+rule.Revalidate.Milliseconds()
 }
 
-// begin joins the flight of a key, or begins one. It returns nil if the entry is fresh by now.
+// begin joins the flight of a key, or begins one. It returns nil if the entry is fresh by now. It returns as soon
+// as the flight is under way. The flight uses the keeper's context, not the caller's.
 func (k *Keeper) begin(f *fetch) (*fetch, error) {
 	f.Run, f.began, f.others = flight.NewRun[Found](), k.clock.now(), make(chan struct{})
 	joined, begun, err := k.store.flights.join(f, func() bool {
@@ -125,6 +131,9 @@ func (k *Keeper) begin(f *fetch) (*fetch, error) {
 }
 
 // wait waits for a flight, and if there is an old entry that may be sent, no longer than until patient.
+//
+// A caller that leaves does not end the flight: the answer is kept for the next one. A failure is hidden by an
+// answer that may be sent instead, as RFC 5861 says of stale-if-error.
 func (k *Keeper) wait(ctx context.Context, f *fetch, old *Entry, patient time.Time) (Found, error) {
 	var late <-chan time.Time
 	if old != nil {
@@ -153,7 +162,7 @@ func (k *Keeper) wait(ctx context.Context, f *fetch, old *Entry, patient time.Ti
 	return found, err
 }
 
-// stale returns a stale entry.
+// stale returns a stale entry. reason is one of the constants for Found.Reason.
 func (k *Keeper) stale(e *Entry, rule *Rule, reason string) Found {
 	rule.state.served.Add(1)
 	return Found{Entry: e, Outcome: Stale, Reason: reason}
@@ -171,6 +180,9 @@ func (k *Keeper) Turn(ctx context.Context, rule *Rule) (done func(), err error) 
 
 // Current reports whether Get would return an entry as a hit. It counts the request if so: it is for requests that
 // repeat another one.
+//
+// The caller holds an entry that Get returned a moment ago. If the key was dropped, or has another entry, the slot
+// says so.
 func (k *Keeper) Current(e *Entry) bool {
 	now := k.clock.now()
 	if e.slot == nil || e.Rule == nil || e.slot.entry.Load() != e || !k.clock.fresh(e, e.Rule, now) {
@@ -182,7 +194,8 @@ func (k *Keeper) Current(e *Entry) bool {
 	return true
 }
 
-// Peek returns the entry of a key, or nil. It asks neither the store nor the other server.
+// Peek returns the entry of a key, or nil. It asks neither the store nor the other server. It counts no request, so
+// looking at an answer does not make it seem popular.
 func (k *Keeper) Peek(key string) *Entry {
 	if e := k.store.index.get(key); e != nil && e.Rule != nil {
 		return e
@@ -191,7 +204,8 @@ func (k *Keeper) Peek(key string) *Entry {
 }
 
 // Renew fetches a key now, whatever is kept, and returns what Get would: for an operator who knows that it has
-// changed.
+// changed. If the other server fails, it returns the stale answer like Get. It joins a flight under way, but then
+// begins its own.
 func (k *Keeper) Renew(ctx context.Context, rule *Rule, key string) (Found, error) {
 	if len(key) > MaxKey {
 		return Found{}, rules.Wrongf("", "", "path and parameters are longer than %d bytes", MaxKey)

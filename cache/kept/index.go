@@ -8,7 +8,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// index has the entries by key.
+// index has the entries by key. Readers take the lock for the look-up of a slot only, and load its entry without
+// it.
 type index struct {
 	mu    sync.RWMutex
 	slots map[string]*slot // each has an entry
@@ -27,7 +28,7 @@ func (x *index) get(key string) *Entry {
 	return s.entry.Load()
 }
 
-// all returns the entries.
+// all returns the entries. The order is random. The entries may be replaced while the caller reads them.
 func (x *index) all() []*Entry {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -45,6 +46,9 @@ func (x *index) of(rule *Rule) []*Entry {
 
 // put makes an answer the entry of its key if accept agrees, which gets the entry before it, or nil. It returns the
 // entry of the key afterwards.
+//
+// rules is called under the lock: with the rules from before an Adopt, an answer could be put after apply has
+// passed its key, and keep a rule that is no longer in use.
 func (x *index) put(
 	r origin.Response, rules func() *ruleSet, now time.Time, accept func(before *Entry) bool,
 ) (e, before *Entry) {
@@ -70,7 +74,8 @@ func (x *index) put(
 	return e, before
 }
 
-// learn records the demand for a key that the store knows of.
+// learn records the demand for a key that the store knows of. Keys that are not kept here have no slot, and their
+// demand is not recorded.
 func (x *index) learn(r *origin.Response) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -79,7 +84,8 @@ func (x *index) learn(r *origin.Response) {
 	}
 }
 
-// replace swaps the entry of a slot, and counts the difference. The caller has the lock.
+// replace swaps the entry of a slot, and counts the difference. The caller has the lock. Entries are counted under
+// this lock only, so that the sums of a rule are those of its entries.
 func (x *index) replace(s *slot, before, e *Entry) {
 	before.count(-1)
 	e.count(1)
@@ -94,7 +100,8 @@ func (e *Entry) count(n int64) {
 	}
 }
 
-// remove removes the entry of a key if accept agrees, and returns it, or nil.
+// remove removes the entry of a key if accept agrees, and returns it, or nil. A nil accept always agrees. The
+// slot's entry becomes nil for callers that hold the slot.
 func (x *index) remove(key string, accept func(e *Entry) bool) *Entry {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -111,7 +118,8 @@ func (x *index) remove(key string, accept func(e *Entry) bool) *Entry {
 	return e
 }
 
-// apply gives all entries the rules of a set, which puts use already.
+// apply gives all entries the rules of a set, which puts use already. An entry that has been replaced meanwhile has
+// the new rule from put.
 func (x *index) apply(rules *ruleSet, now time.Time) {
 	for _, before := range x.all() {
 		rule := rules.ruleOf(before.Key) // without the lock, because there are many keys

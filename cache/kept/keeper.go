@@ -23,7 +23,7 @@ type Keeper struct {
 }
 
 // New returns a Keeper without rules. It reads the copies in Options.Folder, and nothing else. Call Run then, or
-// Close.
+// Close. The error is that of the options, the folder or the registry of metrics.
 func New(o Options) (*Keeper, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -48,7 +48,8 @@ func (k *Keeper) Close() {
 }
 
 // Adopt makes the keeper use other rules from the next request on. Answers for which there is no rule any more are no
-// longer sent; Refresh removes them. A rule that stays as it is keeps its pointer.
+// longer sent; Refresh removes them. A rule that stays as it is keeps its pointer. If a rule is wrong, the rules in
+// use stay.
 func (k *Keeper) Adopt(rules []Rule) error {
 	k.adopting.Lock()
 	defer k.adopting.Unlock()

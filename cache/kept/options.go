@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Request is a request of Vitrine's own to the other server. It contains nothing of a client's request, so that the
-// answer is the same for all clients.
+// answer is the same for all clients. (docs/decisions.md, Answers kept by rule.)
 type Request struct {
 	Target   string // path and query below upstream.url, encoded
 	Accept   string // the media type of the rule; if empty, any
@@ -43,17 +43,18 @@ type Request struct {
 }
 
 // Answer is a whole answer of the other server. For status 304 it has no body. Several callers share it, so it must
-// not be changed.
+// not be changed. The keeper decides by rule whether to keep it.
 type Answer struct {
 	Status int
 	Header http.Header // end to end; Location is below this server's root
 	Body   []byte
 }
 
-// Fetch requests one answer. After an error there is none.
+// Fetch requests one answer. After an error there is none. It must end with its context, respect Request.Most, and
+// may be called by several goroutines. An answer with an error's status is an Answer, not an error.
 type Fetch func(context.Context, Request) (Answer, error)
 
-// prepare sets defaults.
+// prepare sets defaults. It fails only if a required option is missing.
 func (o *Options) prepare() error {
 	if o.Fetch == nil || o.Views == nil {
 		return errors.New("keeper of answers: Options.Fetch and Options.Views are required")

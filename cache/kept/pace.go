@@ -19,6 +19,9 @@ const longestTurn = 10 * time.Second
 
 // pace bounds the requests of a rule: their rate, and how many there are at a time. Refreshing has a rate and
 // connections of its own, half of all, so that clients always find some.
+//
+// A request needs a place in time (the limiter) and one in space (a channel of connections). Refreshing needs four:
+// its own two first, so that it never has one of the shared ones while it waits for its own.
 type pace struct {
 	all, refreshing *rate.Limiter
 
@@ -28,7 +31,7 @@ type pace struct {
 }
 
 // share bounds the connections that one client's flights use at a time, so that a client whose requests hang leaves
-// one for others.
+// one for others. It exists while a flight has a place or waits for one.
 type share struct {
 	places chan struct{}
 	users  int // flights that have a place or wait for one; guarded by pace.mu
@@ -37,6 +40,7 @@ type share struct {
 // errBusy reports that too many requests wait for their turn.
 var errBusy = fmt.Errorf("too many requests wait for the other server: %w", rules.ErrUnavailable)
 
+// newPace returns a pace with a rate and a number of connections.
 func newPace(perSecond float64, connections int) *pace {
 	p := &pace{
 		all: rate.NewLimiter(0, 1), refreshing: rate.NewLimiter(0, 1), shares: map[netip.Prefix]*share{},
@@ -57,6 +61,7 @@ func (p *pace) set(perSecond float64, connections int) {
 	}
 }
 
+// A request releases its place in the channel from which it has got it, even if set has made another one since.
 func (p *pace) connections() (slots, spare chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +110,8 @@ func (p *pace) share(client netip.Prefix) (own *share, gone func()) {
 	}
 }
 
-// turn waits until a request for a client may begin. The caller calls done at its end.
+// turn waits until a request for a client may begin. The caller calls done at its end. A turn that is refused is
+// given back, so that it does not delay others.
 func (p *pace) turn(ctx context.Context) (done func(), err error) {
 	turn := p.all.Reserve()
 	delay := turn.Delay()

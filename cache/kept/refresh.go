@@ -16,7 +16,8 @@ const (
 	mostFailures = 10             // in a row, after which a run ends: the other server is down
 )
 
-// Pass is a part of a refresh run. A run in parts leaves the other server to other rules in between.
+// Pass is a part of a refresh run. A run in parts leaves the other server to other rules in between. The zero Pass
+// fetches what is stale now, without a limit of time.
 type Pass struct {
 	Began time.Time // when the run began: what was requested since is done; zero: with this part
 	Due   time.Time // until when an answer must stay fresh, usually the next run
@@ -28,6 +29,9 @@ type Pass struct {
 // keeps none of these from being fetched. At the end of a run it removes answers that exceed Rule.Budget, that are
 // too old to be sent, and those without a rule. It can be ended at any time, and the next run continues. It returns
 // what all parts of the run have done.
+//
+// The error is the context's, that of the store, or that of the last of mostFailures requests in a row. The counts
+// are those of the run in any case.
 func (k *Keeper) Refresh(ctx context.Context, rule *Rule, warm []string, p Pass) (Run, error) {
 	named := make(map[string]struct{}, len(warm))
 	for _, key := range warm {
@@ -60,7 +64,8 @@ func (k *Keeper) Refresh(ctx context.Context, rule *Rule, warm []string, p Pass)
 	return r.run, nil
 }
 
-// runSince returns the last run if it began at a time, of which a part is to follow, and otherwise the zero Run.
+// runSince returns the last run if it began at a time, of which a part is to follow, and otherwise the zero Run. So
+// the counts of the parts add up.
 func (s *ruleState) runSince(began time.Time) Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +75,7 @@ func (s *ruleState) runSince(began time.Time) Run {
 	return s.last
 }
 
-// refresher is one part of a run of Refresh.
+// refresher is one part of a run of Refresh. Its workers share it.
 type refresher struct {
 	k    *Keeper
 	rule *Rule
@@ -84,7 +89,7 @@ type refresher struct {
 	run      Run
 }
 
-// fetchAll fetches the keys on as many connections as refreshing has.
+// fetchAll fetches the keys on as many connections as refreshing has. The first error ends all of them.
 func (r *refresher) fetchAll(ctx context.Context) error {
 	_, spare := r.rule.state.pace.connections()
 	var workers parallel.Group
@@ -113,13 +118,15 @@ func (r *refresher) take() (key string, more bool) {
 	return r.keys[r.next-1], true
 }
 
+// end records the error that ends the run, unless there is one already.
 func (r *refresher) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = cmp.Or(r.err, err)
 }
 
-// fetch fetches a key when its turn comes. An error ends the run.
+// fetch fetches a key when its turn comes. An error ends the run. The flight's turn is waited for here, at the pace
+// of refreshing, so the flight does not wait for one itself.
 func (r *refresher) fetch(ctx context.Context, key string) error {
 	done, err := r.rule.state.pace.refreshTurn(ctx)
 	if err != nil {
@@ -163,6 +170,8 @@ func (r *refresher) count(f *fetch, before *Entry) error {
 }
 
 // dueKeys returns what a run fetches, in this order.
+//
+// A key in both lists comes once, at its first place. Warm keys that another rule keeps are left out.
 func (r *refresher) dueKeys(warm []string) (keys []string) {
 	since := r.k.clock.now().Add(-demandFor).UnixMilli()
 	asked := slices.DeleteFunc(r.k.store.index.of(r.rule), func(e *Entry) bool {
@@ -196,7 +205,8 @@ func (r *refresher) done(e *Entry) bool {
 	return earlier || r.k.clock.freshUntil(e, r.rule, r.pass.Due)
 }
 
-// prune removes what need not be kept any more.
+// prune removes what need not be kept any more. It looks at all rules' entries for those without a rule, since no
+// other run would remove them.
 func (r *refresher) prune(ctx context.Context) (removed int, err error) {
 	now := r.k.clock.now()
 	var keys []string

@@ -24,6 +24,8 @@ const (
 )
 
 // remote is the store. If it fails, it is left alone for a while, so that answers are not delayed.
+//
+// Reads and writes fail separately: a store that may only be read still answers.
 type remote struct {
 	store  origin.Responses // nil if there is none
 	holder string
@@ -32,7 +34,8 @@ type remote struct {
 	reads  outage
 }
 
-// outage is the time for which something that fails is left alone: a second, doubled up to a minute.
+// outage is the time for which something that fails is left alone: a second, doubled up to a minute. The zero
+// outage is over. It uses the real clock, not Options.Now: it is about the store, not about answers.
 type outage struct {
 	longest time.Duration // if not 0, a shorter bound than that minute
 
@@ -41,21 +44,22 @@ type outage struct {
 	until  time.Time
 }
 
-// over reports whether to try again.
+// over reports whether to try again. Several callers may try at once when the time is over: the store bears that.
 func (o *outage) over() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !time.Now().Before(o.until)
 }
 
-// end makes the next try happen at once.
+// end makes the next try happen at once. The next failure continues the pauses.
 func (o *outage) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.until = time.Time{}
 }
 
-// report records the outcome of a try, and whether it is the first failure after a success, or the reverse.
+// report records the outcome of a try, and whether it is the first failure after a success, or the reverse. Only
+// that is logged, so that an outage has one line at its begin and one at its end.
 func (o *outage) report(err error) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,7 +75,8 @@ func (o *outage) report(err error) (first bool) {
 	return first
 }
 
-// noteWrite records the outcome of a write.
+// noteWrite records the outcome of a write. If the keeper's context has ended, an error says nothing about the
+// store.
 func (r *remote) noteWrite(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
 		return // the keeper ends
@@ -88,6 +93,9 @@ const firstPause, longestPause = 50 * time.Millisecond, 250 * time.Millisecond /
 
 // claim takes the right to fetch a key, and returns what the store has. It waits while another process fetches it.
 // taken is nil if the store cannot be written or the wait is over; the caller then fetches for this process alone.
+//
+// It polls, because the store sends no messages. Failing or waiting in vain costs one more request to the other
+// server, never the answer.
 func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, kept origin.Response, err error) {
 	if r.store == nil {
 		return nil, kept, nil
@@ -109,7 +117,7 @@ func (r *remote) claim(ctx context.Context, key string) (taken *origin.Claim, ke
 }
 
 // tryClaim is claim without waiting. taken is nil if another process has the claim, or the store fails. An error is
-// the context's.
+// the context's. The store's own time limit is storeTime: a client waits for it.
 func (r *remote) tryClaim(ctx context.Context, key string) (taken *origin.Claim, kept origin.Response, err error) {
 	limited, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
@@ -129,17 +137,18 @@ func (r *remote) tryClaim(ctx context.Context, key string) (taken *origin.Claim,
 	return nil, origin.Response{}, nil
 }
 
-// unclaim gives a claim back.
+// unclaim gives a claim back. If that fails, the claim expires after claimTerm.
 func (r *remote) unclaim(ctx context.Context, c *origin.Claim) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime) // at the end of the keeper, too
 	defer cancel()
 	r.noteWrite(limited, r.store.Unclaim(limited, *c))
 }
 
-// readable reports whether to ask the store for an answer.
+// readable reports whether to ask the store for an answer. The caller does without the store if not.
 func (r *remote) readable() bool { return r.store != nil && r.reads.over() }
 
-// noteRead records the outcome of reading.
+// noteRead records the outcome of reading. After an outage, writes are tried again at once, since both usually fail
+// for the same reason.
 func (r *remote) noteRead(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
 		return // the caller has left
@@ -153,7 +162,8 @@ func (r *remote) noteRead(ctx context.Context, err error) {
 	}
 }
 
-// response returns the store's answer of a key, or origin.ErrNotFound.
+// response returns the store's answer of a key, or origin.ErrNotFound. A store without the answer works, so that is
+// no failure.
 func (r *remote) response(ctx context.Context, key string) (origin.Response, error) {
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -176,7 +186,8 @@ const (
 )
 
 // save writes the answer of a claimed key, and gives the claim back; same says that the store's answer has the
-// digest. It returns what the store has then.
+// digest. It returns what the store has then. For the same answer only its times and marks are written, and not its
+// body.
 func (r *remote) save(
 	ctx context.Context, c *origin.Claim, answer origin.Response, same bool, within time.Duration,
 ) (origin.Response, saved) {
@@ -202,7 +213,7 @@ func (r *remote) save(
 // dropBatch is how many keys one request to the store drops.
 const dropBatch = 1000
 
-// drop removes answers.
+// drop removes answers. Keys of batches before an error are dropped, and dropping them again does no harm.
 func (r *remote) drop(ctx context.Context, keys []string) error {
 	if r.store == nil {
 		return nil

@@ -4,6 +4,7 @@ import "time"
 
 // Run counts what a refresh run has done.
 type Run struct {
+	// Fetched are Changed and Confirmed; Failed requests brought no answer to keep.
 	Due, Fetched, Changed, Confirmed, Failed, Removed int
 	Left                                              int // of Due, for the next part of the run
 	Began                                             time.Time
@@ -18,7 +19,7 @@ type Freshness struct {
 	Usable  time.Time // until when it is sent while the other server fails
 }
 
-// RuleStatus is what the operator sees about a rule.
+// RuleStatus is what the operator sees about a rule. Counters are of this process, since its start.
 type RuleStatus struct {
 	Rule                           *Rule
 	Answers                        int

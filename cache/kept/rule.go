@@ -17,10 +17,12 @@ import (
 // Today is the name in Rule.Until for what changes with the date.
 const Today = "date"
 
-// MaxKey is the longest key of an answer, in bytes.
+// MaxKey is the longest key of an answer, in bytes. Longer ones are refused, since keys stay in memory and in the
+// store.
 const MaxKey = 2 << 10
 
-// Rule says what is kept of the other server's answers. It is immutable, and compared by its pointer.
+// Rule says what is kept of the other server's answers. It is immutable, and compared by its pointer. Zero settings
+// mean the values named with each field.
 type Rule struct {
 	Name string // for people and metrics: the first path
 	Auth string // who may ask: a name that package proxy/auth defines; this package does not look at it
@@ -64,6 +66,10 @@ func (r *Rule) Lifetime(status int) time.Duration {
 // repeated parameter has all its values in theirs, since servers read a list, the first or the last of them. Empty
 // ones are left out, unless the rule has all parameters: their presence may count. dropped are the other parameters
 // that the request had, without values.
+//
+// With the parameters limit and lang:
+//
+//	/portfolio/ä b?c, lang=de&x=1&limit=5&a=  ─▶  /portfolio/%C3%A4%20b%3Fc?limit=5&lang=de, dropped a and x
 func (r *Rule) Key(path string, query url.Values) (key string, dropped []string) {
 	var b strings.Builder
 	encodePath(&b, path)
@@ -95,7 +101,8 @@ func (r *Rule) Key(path string, query url.Values) (key string, dropped []string)
 	return b.String(), dropped
 }
 
-// encodePath writes a decoded path with each segment encoded in one form.
+// encodePath writes a decoded path with each segment encoded in one form. So a path that clients encode differently
+// has one key.
 func encodePath(to *strings.Builder, path string) {
 	for segment := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
 		to.WriteByte('/')
@@ -103,7 +110,8 @@ func encodePath(to *strings.Builder, path string) {
 	}
 }
 
-// splitKey is the inverse of Key. ok is false for a text that Key never returns.
+// splitKey is the inverse of Key. ok is false for a text that cannot be decoded. Another text may pass although Key
+// never returns it, so the caller makes the key again and compares.
 func splitKey(key string) (path string, query url.Values, ok bool) {
 	encoded, parameters, _ := strings.Cut(key, "?")
 	path, err := url.PathUnescape(encoded)
@@ -116,6 +124,9 @@ func splitKey(key string) (path string, query url.Values, ok bool) {
 
 // canonical reports whether a decoded path is read alike by every server: it has no empty or dot segment, also not
 // with a parameter behind (..;x), and no control or broken character.
+//
+// Without this, a rule for /portfolio would hold for /portfolio/..;/admin, which some servers read as /admin
+// (docs/decisions.md, Spellings).
 func canonical(path string) bool {
 	if path == "/" {
 		return true
@@ -141,7 +152,8 @@ const (
 	DefaultMost        = 8 << 20 // of Rule.Most
 )
 
-// prepare sets defaults, and returns what is wrong with a rule.
+// prepare sets defaults, and returns what is wrong with a rule. It copies the lists, which are the caller's. A
+// negative value is an error, and does not switch a limit off.
 func (r *Rule) prepare() error {
 	if len(r.Paths) == 0 {
 		return errors.New("a rule without paths")
@@ -176,10 +188,11 @@ func (r *Rule) prepare() error {
 	return nil
 }
 
-// placeholder is a part of a template for warm keys.
+// placeholder is a part of a template for warm keys. For example {persons._id} in /portfolio/person/{persons._id}.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// warmKeys returns an expression for all keys that templates may name, whatever the values of their placeholders.
+// warmKeys returns an expression for all keys that templates may name, whatever the values of their placeholders. A
+// value has no slash, question mark or ampersand: docs/decisions.md says which values warm paths leave out.
 func warmKeys(templates []string) *regexp.Regexp {
 	if len(templates) == 0 {
 		return nil

@@ -11,12 +11,19 @@ import (
 	"time"
 )
 
-// ruleSet are the rules of one Adopt, the longest prefix first.
+// ruleSet are the rules of one Adopt, the longest prefix first. It is immutable; Adopt makes another one.
 type ruleSet struct {
 	rules    []*Rule
 	prefixes []prefix
 }
 
+// For example:
+//
+//	/portfolio        the path itself, and all below it by whole segments
+//	/portfolio/       everything below it
+//	/export/*         the same
+//	/unit-*           every path that begins with /unit-
+//	/*/publications   the same below any one segment
 type prefix struct {
 	path  string
 	any   bool     // also within a segment
@@ -34,7 +41,8 @@ func newPrefix(path string, rule *Rule) prefix {
 	return p
 }
 
-// matches reports whether a canonical path is the prefix, or below it.
+// matches reports whether a canonical path is the prefix, or below it. The caller has checked that the path begins
+// with a slash.
 func (p *prefix) matches(path string) bool {
 	if p.parts == nil {
 		return strings.HasPrefix(path, p.path) && (p.any || len(path) == len(p.path) || path[len(p.path)] == '/')
@@ -54,7 +62,8 @@ func (p *prefix) matches(path string) bool {
 	return true
 }
 
-// covers reports whether a Location in the answer of a key is one of the rule's paths on the same server.
+// covers reports whether a Location in the answer of a key is one of the rule's paths on the same server. A
+// Location with a host does not count, since other names may lead to other servers.
 func (r *Rule) covers(key, location string) bool {
 	base, err := url.Parse(key)
 	if err != nil {
@@ -70,7 +79,8 @@ func (r *Rule) covers(key, location string) bool {
 	})
 }
 
-// ruleState is what a keeper knows about a rule. Rules of the same name share it across Adopt.
+// ruleState is what a keeper knows about a rule. Rules of the same name share it across Adopt. Counters and limits
+// thus go on when an operator changes a rule's times.
 type ruleState struct {
 	pace *pace
 	// hits, requests to the other server, stale answers sent, its failures
@@ -93,7 +103,8 @@ type ruleState struct {
 // does not, with each request.
 const warnEvery = time.Minute
 
-// newRuleSet checks rules. A rule that equals one of before is that one, so that its pointer stays.
+// newRuleSet checks rules. A rule that equals one of before is that one, so that its pointer stays. Of paths of the
+// same length, the first rule's comes first: the sort is stable.
 func newRuleSet(rules []Rule, before *ruleSet) (*ruleSet, error) {
 	s := &ruleSet{}
 	for _, r := range rules {
@@ -114,7 +125,8 @@ func newRuleSet(rules []Rule, before *ruleSet) (*ruleSet, error) {
 	return s, nil
 }
 
-// inherit returns the set's own rule if it equals r, or r with the state of the rule of its name.
+// inherit returns the set's own rule if it equals r, or r with the state of the rule of its name. A changed rule
+// takes over the rate and connections at once.
 func (s *ruleSet) inherit(r *Rule) *Rule {
 	for _, old := range s.rules {
 		if old.Name != r.Name {
@@ -130,14 +142,16 @@ func (s *ruleSet) inherit(r *Rule) *Rule {
 	return r
 }
 
-// equal reports whether two rules say the same.
+// equal reports whether two rules say the same. Both have the same state already.
 func (r *Rule) equal(other *Rule) bool {
 	a, b := *r, *other
 	a.warm, b.warm = nil, nil // made from Warm
 	return reflect.DeepEqual(a, b)
 }
 
-// match returns the rule for a canonical path, or nil.
+// match returns the rule for a canonical path, or nil. A prefix may match a path that servers read in different
+// ways, such as /a/../b. No rule may then apply, as the other server could take it for another path than the rule's
+// author.
 func (s *ruleSet) match(path string) *Rule {
 	for i := range s.prefixes {
 		p := &s.prefixes[i]
@@ -151,7 +165,8 @@ func (s *ruleSet) match(path string) *Rule {
 	return nil
 }
 
-// ruleOf returns the rule that makes a key, or nil.
+// ruleOf returns the rule that makes a key, or nil. A key that another version of the program, or a rule with other
+// parameters, has made has none.
 func (s *ruleSet) ruleOf(key string) *Rule {
 	path, query, ok := splitKey(key)
 	if !ok {
@@ -167,7 +182,8 @@ func (s *ruleSet) ruleOf(key string) *Rule {
 	return r
 }
 
-// fail records a failure of the other server, and reports whether the log has to say so.
+// fail records a failure of the other server, and reports whether the log has to say so. reason is for operators,
+// who see it in the rule's status.
 func (s *ruleState) fail(now time.Time, reason string) (warn bool) {
 	s.failures.Add(1)
 	s.mu.Lock()
@@ -179,7 +195,8 @@ func (s *ruleState) fail(now time.Time, reason string) (warn bool) {
 	return warn
 }
 
-// succeed records that the other server answers, and reports whether the log said that it does not.
+// succeed records that the other server answers, and reports whether the log said that it does not. The pause of a
+// single key is the slot's, and ends when the key has another entry.
 func (s *ruleState) succeed() (again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +204,8 @@ func (s *ruleState) succeed() (again bool) {
 	return again
 }
 
-// isWarm reports whether the last refresh run named a key as warm. In processes that run none, the templates decide.
+// isWarm reports whether the last refresh run named a key as warm. In processes that run none, the templates
+// decide. Warm answers are the last to be dropped when the budget is used up.
 func (r *Rule) isWarm(key string) bool {
 	if warm := r.state.warm.Load(); warm != nil {
 		if _, is := (*warm)[key]; is {

@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// Run reads what other processes have kept, and tells them what is in demand, until the context ends.
+// Run reads what other processes have kept, and tells them what is in demand, until the context ends. It returns
+// when its goroutines and all flights have ended.
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.Close()
 	var parts parallel.Group
@@ -25,7 +26,8 @@ func (k *Keeper) Run(ctx context.Context) {
 	parts.Wait()
 }
 
-// Read reads once what other processes have kept, for a program that does not Run.
+// Read reads once what other processes have kept, for a program that does not Run. The error is the store's or the
+// context's.
 func (k *Keeper) Read(ctx context.Context) error {
 	if k.store.remote.store == nil {
 		return nil
@@ -33,7 +35,8 @@ func (k *Keeper) Read(ctx context.Context) error {
 	return (&follower{storage: k.store, clock: k.clock}).follow(ctx)
 }
 
-// every does work now and again after each pause, until the context ends.
+// every does work now and again after each pause, until the context ends. An error is logged for debugging only:
+// remote has logged the outage as a warning. A panic counts as an error.
 func every(ctx context.Context, log *slog.Logger, pause time.Duration, work func(context.Context) error) {
 	for {
 		err := fault.Guard(func() error { return work(ctx) })

@@ -15,7 +15,8 @@ const (
 	copyPause = 20 * time.Millisecond // between two files
 )
 
-// dropAgain drops what could not be dropped from the store.
+// dropAgain drops what could not be dropped from the store. Run calls it before saveAgain, so that a key is not
+// saved and then dropped.
 func (s *storage) dropAgain(ctx context.Context) error {
 	keys := s.pendingDrops.take()
 	err := s.remote.drop(ctx, keys)
@@ -25,7 +26,8 @@ func (s *storage) dropAgain(ctx context.Context) error {
 	return err
 }
 
-// saveAgain writes answers that the store has not taken.
+// saveAgain writes answers that the store has not taken. At most mostSave at a time, so that a follower also reads
+// changes after a long outage.
 func (s *storage) saveAgain(ctx context.Context) error {
 	if !s.unsaved.Swap(false) {
 		return nil
@@ -44,7 +46,8 @@ func (s *storage) saveAgain(ctx context.Context) error {
 	return nil
 }
 
-// save writes an answer that the store has not taken, unless it has a newer one.
+// save writes an answer that the store has not taken, unless it has a newer one. An answer whose body is gone, as
+// memory had no room for it, is left: the next request for the body fetches it.
 func (s *storage) save(ctx context.Context, e *Entry) {
 	content, err := s.body(ctx, e)
 	if err != nil {
@@ -91,6 +94,7 @@ func (s *storage) learn(ctx context.Context) error {
 }
 
 // copyAll writes the files of entries that have none, or an older answer: those that other processes have fetched.
+// The pauses leave the disk and the store to requests.
 func (s *storage) copyAll(ctx context.Context) error {
 	for _, e := range s.index.all() {
 		if e.Rule == nil || !e.slot.uncopied(e) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Freshness explains the state of an entry.
+// Freshness explains the state of an entry. An entry without a rule has the zero Freshness.
 func (k *Keeper) Freshness(e *Entry) Freshness {
 	if e.Rule == nil {
 		return Freshness{}
@@ -25,7 +25,8 @@ func (k *Keeper) Freshness(e *Entry) Freshness {
 	return f
 }
 
-// Keys returns the kept keys of a path, with all parameters, and with below also those of all paths below it.
+// Keys returns the kept keys of a path, with all parameters, and with below also those of all paths below it. path
+// is decoded and canonical. It looks at all entries: an index by path would take memory for each of them.
 func (k *Keeper) Keys(path string, below bool) []string {
 	var encoded strings.Builder
 	if path != "/" {
@@ -43,14 +44,16 @@ func (k *Keeper) Keys(path string, below bool) []string {
 }
 
 // Body returns the body of an entry, from memory, its file or the store. If it is gone or cannot be read now, the
-// error is origin.ErrNotFound, and the next Get fetches it again.
+// error is origin.ErrNotFound, and the next Get fetches it again. Callers share the bytes, and must not change
+// them.
 func (k *Keeper) Body(ctx context.Context, e *Entry) ([]byte, error) { return k.store.body(ctx, e) }
 
 // Drop removes kept answers, here and in all other processes. If the store fails, they are removed here, and Run
-// tries again to remove them from the store.
+// tries again to remove them from the store. Flights under way keep nothing, so that an answer requested before the
+// drop does not come back.
 func (k *Keeper) Drop(ctx context.Context, keys []string) error { return k.store.drop(ctx, keys) }
 
-// Status returns the state of each rule.
+// Status returns the state of each rule. It is read at each scrape of metrics and by operators.
 func (k *Keeper) Status() []RuleStatus {
 	now := k.clock.now()
 	m := k.clock.marks(now)

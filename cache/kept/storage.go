@@ -16,6 +16,9 @@ import (
 
 // storage is where answers are: what is known of them in the index, and their bodies in the store, in files, or only
 // in memory; and the flights that bring more.
+//
+// An answer arrives by keep (a flight of this process) or adopt (another process), and goes by drop (everywhere) or
+// forget (here only). The index is the truth of this process; bodies and copies follow it.
 type storage struct {
 	rules        atomic.Pointer[ruleSet]
 	index        *index
@@ -27,11 +30,13 @@ type storage struct {
 	pendingDrops keySet
 	unsaved      atomic.Bool // there may be answers that the store has not taken
 
+	// Options.Now, Options.Changed and Options.Log.
 	now     func() time.Time
 	changed func(keys []string)
 	log     *slog.Logger
 }
 
+// newStorage returns storage without entries or rules.
 func newStorage(o *Options) *storage {
 	// A holder may take its own claims again, so no other keeper may have its name, unless it has ended.
 	holder := o.Holder
@@ -47,7 +52,8 @@ func newStorage(o *Options) *storage {
 	return s
 }
 
-// open reads the copies.
+// open reads the copies. They are read before the keeper has rules, so entries get theirs with the first Adopt. A
+// copy that the store has never taken has generation 0, and is offered to it again.
 func (s *storage) open() error {
 	return s.copies.open(func(r origin.Response) {
 		e, _ := s.index.put(r, s.rules.Load, s.now(), func(before *Entry) bool { return before == nil })
@@ -60,6 +66,8 @@ func (s *storage) open() error {
 
 // keep makes an answer the entry of its key, unless the key was dropped since the flight began or there is a newer
 // one. It returns the key's entry, or one that is not kept.
+//
+// The entry that is not kept has no slot. It is for those who wait for the flight.
 func (s *storage) keep(f *fetch, r origin.Response) (e *Entry) {
 	var before *Entry
 	now := s.now()
@@ -75,7 +83,8 @@ func (s *storage) keep(f *fetch, r origin.Response) (e *Entry) {
 }
 
 // find gets what the store has of a flight's key, if nothing is known of it here: other processes may have kept it
-// before this one has read their changes.
+// before this one has read their changes. Thus a process that has just started can send an answer although the
+// other server fails.
 func (s *storage) find(ctx context.Context, f *fetch) {
 	if s.index.get(f.key) != nil || !s.remote.readable() {
 		return
@@ -86,14 +95,15 @@ func (s *storage) find(ctx context.Context, f *fetch) {
 	}
 }
 
-// adopt makes an answer the entry of its key if it supersedes the one before. It returns the key's entry.
+// adopt makes an answer the entry of its key if it supersedes the one before. It returns the key's entry. Unlike
+// keep, it belongs to no flight.
 func (s *storage) adopt(r origin.Response, supersedes func(r *origin.Response, before *Entry) bool) *Entry {
 	e, before := s.put(r, supersedes)
 	s.report(before, e)
 	return e
 }
 
-// put is adopt without the report to caches in front.
+// put is adopt without the report to caches in front. What the store has taken needs no place in bodies.
 func (s *storage) put(r origin.Response, supersedes func(r *origin.Response, before *Entry) bool) (e, before *Entry) {
 	e, before = s.index.put(r, s.rules.Load, s.now(), func(before *Entry) bool { return supersedes(&r, before) })
 	if e.Generation > 0 {
@@ -102,14 +112,16 @@ func (s *storage) put(r origin.Response, supersedes func(r *origin.Response, bef
 	return e, before
 }
 
-// report calls Options.Changed, for caches in front, if an entry has replaced another answer.
+// report calls Options.Changed, for caches in front, if an entry has replaced another answer. An answer that was
+// merely confirmed is the same to them.
 func (s *storage) report(before, e *Entry) {
 	if before != nil && before.Digest != e.Digest {
 		s.changed([]string{e.Key})
 	}
 }
 
-// supersedes reports whether an answer is newer than an entry. Generations decide where both are in the store.
+// supersedes reports whether an answer is newer than an entry. Generations decide where both are in the store. If
+// one of them is not, the later check does.
 func supersedes(r *origin.Response, before *Entry) bool {
 	if before == nil {
 		return true
@@ -120,10 +132,11 @@ func supersedes(r *origin.Response, before *Entry) bool {
 	return !before.Checked.After(r.Checked)
 }
 
-// unreadable is how long a body counts as unreadable after the store failed to return it.
+// unreadable is how long a body counts as unreadable after the store failed to return it. Until then the entry is
+// neither fresh nor usable, and requests fetch the answer instead of failing at its body.
 const unreadable = 5 * time.Second
 
-// body is Keeper.Body.
+// body is Keeper.Body. It looks where it is quickest first: in memory, in the file, in the store.
 func (s *storage) body(ctx context.Context, e *Entry) ([]byte, error) {
 	if e.Size == 0 {
 		return []byte{}, nil
@@ -140,6 +153,7 @@ func (s *storage) body(ctx context.Context, e *Entry) ([]byte, error) {
 		return content, nil
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("body of the kept answer of %s: %w", e.Key, context.Cause(ctx))
+	// The store has the key no more: the entry goes, unless another one has replaced it.
 	case errors.Is(err, origin.ErrNotFound):
 		s.index.remove(e.Key, func(current *Entry) bool { return current == e })
 		return nil, fmt.Errorf("body of the kept answer of %s: %w", e.Key, err)
@@ -152,6 +166,8 @@ func (s *storage) body(ctx context.Context, e *Entry) ([]byte, error) {
 var errUnread = errors.New("the store of kept answers fails")
 
 // fromStore returns the body of an entry from the store. If that has another answer, it becomes the entry.
+//
+// Errors are origin.ErrNotFound, errUnread, the store's and the context's.
 func (s *storage) fromStore(ctx context.Context, e *Entry) ([]byte, error) {
 	if s.remote.store == nil {
 		return nil, origin.ErrNotFound
@@ -170,7 +186,8 @@ func (s *storage) fromStore(ctx context.Context, e *Entry) ([]byte, error) {
 	return r.Body, nil
 }
 
-// copy writes the file of an entry, if it is still the key's.
+// copy writes the file of an entry, if it is still the key's. A failure, such as a full disk, is only logged: the
+// next round of copyAll tries again.
 func (s *storage) copy(e *Entry, content []byte) {
 	if s.copies.folder == "" || !e.slot.uncopied(e) {
 		return
@@ -189,7 +206,8 @@ func (s *storage) copy(e *Entry, content []byte) {
 	e.slot.copy(&e.Response)
 }
 
-// forget removes the entry of a key here, if accept agrees, and its body and file.
+// forget removes the entry of a key here, if accept agrees, and its body and file. It removes the file only if the
+// key has no entry again: a flight may have kept another answer since.
 func (s *storage) forget(key string, accept func(e *Entry) bool) bool {
 	if s.index.remove(key, accept) == nil {
 		return false

@@ -17,7 +17,8 @@ import (
 	"vitrine/cache/origin"
 )
 
-// verdict says what becomes of an answer.
+// verdict says what becomes of an answer. With neither keep nor broken, the answer may be right, and is of a kind
+// that is not kept.
 type verdict struct {
 	keep   bool
 	reason string // why the answer is not kept, for people
@@ -27,6 +28,9 @@ type verdict struct {
 
 // judge decides whether an answer may be kept under a rule, and returns it in the form in which it is. kept is the
 // answer that it would replace, or nil. Marks and times are the caller's.
+//
+// An answer of status 200 may be an error page, a login or half a document. Such an answer is broken, and does not
+// replace a good one. The reasons are for people, in the log and in Cache-Status.
 func judge(a Answer, rule *Rule, key string, kept *Entry) (origin.Response, verdict) {
 	header, headerSize := keepHeader(a.Header)
 	r := origin.Response{
@@ -92,7 +96,8 @@ func wantedType(rule *Rule, kept *Entry, status int) string {
 	return ""
 }
 
-// mediaType returns the media type in a Content-Type without parameters, in small letters.
+// mediaType returns the media type in a Content-Type without parameters, in small letters. For example
+// application/json for "Application/JSON; charset=utf-8". A broken Content-Type gives what is before its semicolon.
 func mediaType(contentType string) string {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil && media == "" {
@@ -102,12 +107,21 @@ func mediaType(contentType string) string {
 	return media
 }
 
+// The suffix is that of RFC 6839.
 func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
 // envelopeStatus returns the status that a JSON body reports: the numeric field status of an object at its top, as
 // a number or a text, if it is one of HTTP; otherwise 200. It fails unless the body is one JSON value.
+//
+// For example:
+//
+//	{"status": 404, "message": "…"}     404
+//	{"status": "404"}                   404
+//	{"status": "published"}             200
+//	[1, 2]                              200
+//	{"data": [1,                        an error: the body was cut
 func envelopeStatus(body []byte) (int, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
@@ -138,10 +152,12 @@ var keptFields = []string{
 	"X-Frame-Options", "X-Robots-Tag",
 }
 
-// mostHeader is the most that a header may have to be kept, in bytes.
+// mostHeader is the most that a header may have to be kept, in bytes. judge leaves room for two of them beside the
+// longest body.
 const mostHeader = 16 << 10
 
-// keepHeader returns the fields of a header that are kept, in the order of their names, and their bytes.
+// keepHeader returns the fields of a header that are kept, in the order of their names, and their bytes. It leaves
+// out values with line breaks, which would begin another field for the client.
 func keepHeader(h http.Header) (kept []origin.ResponseField, size int) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		if !strings.HasPrefix(name, "Access-Control-") && !slices.Contains(keptFields, name) {
@@ -157,7 +173,8 @@ func keepHeader(h http.Header) (kept []origin.ResponseField, size int) {
 	return kept, size
 }
 
-// validator returns the value of ETag or Last-Modified if a later request may have it.
+// validator returns the value of ETag or Last-Modified if a later request may have it. Other values would break the
+// request's header. Without a validator the next request gets the whole answer.
 func validator(value string) string {
 	if len(value) > 256 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
 		return ""
@@ -165,7 +182,8 @@ func validator(value string) string {
 	return value
 }
 
-// digest returns the SHA-256 of status, header and body, each with its length, so that no two answers are alike.
+// digest returns the SHA-256 of status, header and body, each with its length, so that no two answers are alike. It
+// is over what a client gets. Times and validators are not in it: an answer that was merely confirmed has the same.
 func digest(r *origin.Response) string {
 	sum := sha256.New()
 	number := func(n int) { _ = binary.Write(sum, binary.BigEndian, uint64(n)) } // a hash never fails
