@@ -10,7 +10,7 @@ import (
 )
 
 // await polls a view until ready returns true or an error, or ctx ends. known has the state after the snapshot was
-// read.
+// read. It asks for a refresh at each round. rules.ErrNotFound means that there is no such view.
 func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot, known state) (bool, error)) error {
 	v := s.view(name)
 	if v == nil {
@@ -29,7 +29,8 @@ func (s *Set) await(ctx context.Context, name string, ready func(snap *Snapshot,
 }
 
 // Newer waits for a newer snapshot of a view, or one with its lost rows. The error is the context's, or
-// rules.ErrUnavailable if the view is held, not loaded, or cannot be read again.
+// rules.ErrUnavailable if the view is held, not loaded, or cannot be read again. Requests that have got a
+// MovedError call it before they try again.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	return s.await(ctx, moved.View, func(snap *Snapshot, known state) (bool, error) {
 		if snap == nil {
@@ -51,7 +52,7 @@ func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 
 // AwaitShown waits until requests get the generation of a meta, or a later one. If that is 0, it waits for what the
 // store has now. The error is the context's, or says why the view stays as it is: it is held, or the store cannot be
-// read.
+// read. A refresh by hand calls it after its runs, so that requests after its answer see the new rows.
 func (s *Set) AwaitShown(ctx context.Context, name string, at origin.Meta) error {
 	v := s.view(name)
 	if v == nil {

@@ -26,6 +26,8 @@ type Files struct {
 	Stripped string
 }
 
+// fileState describes a view's file: what was last read from it or written to it. The zero value says that there is
+// none, so that the next write is due.
 type fileState struct {
 	meta      origin.Meta
 	id        bson.ObjectID             // of the rows in it; zero in files of older versions
@@ -39,6 +41,7 @@ type fileState struct {
 
 // derivedState describes the file of the values derived from the rows in a view's file.
 type derivedState struct {
+	// Sorted, as index.Table.DerivedNames returns them; nil if there is no file, or it belongs to other rows.
 	names []string
 	tried time.Time
 	took  time.Duration
@@ -46,10 +49,13 @@ type derivedState struct {
 }
 
 // rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation:
-// a front end that starts from the file counts Age from that.
+// a front end that starts from the file counts Age from that. Each confirmation would otherwise write all rows
+// again.
 const rewriteAfter = time.Hour
 
 // readFile reads a view's file before the view is first refreshed. It leaves an unusable file to the next write.
+//
+// It shows nothing: the first refresh decides whether the snapshot is continued, replaced or held.
 func (s *Set) readFile(v *view) {
 	if s.o.Files.Dir == "" || s.o.Mode == Store {
 		return
@@ -62,6 +68,7 @@ func (s *Set) readFile(v *view) {
 				return fmt.Errorf("%w: it belongs to view %s", snapfile.ErrRefused, h.View)
 			case h.Store != s.o.Files.Store:
 				return fmt.Errorf("%w: it belongs to the store %s", snapfile.ErrRefused, h.Store)
+			// Fields that were stripped cannot be added again; rows that have too many are stripped below.
 			case h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
 				return fmt.Errorf("%w: its records lack other fields (%s)", snapfile.ErrRefused, h.Stripped)
 			}
@@ -101,11 +108,12 @@ func (s *Set) readFile(v *view) {
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// derivedPath returns the path of the file of the values derived from a view's rows.
+// derivedPath returns the path of the file of the values derived from a view's rows. It is a file of its own, since
+// it changes when requests need other indexes, and rows when the view is published.
 func (s *Set) derivedPath(v *view) string { return snapfile.Path(s.o.Files.Dir, v.def.Name+".indexes") }
 
 // readDerived reads the values derived from the rows of a view's file, and returns their names. Values that it cannot
-// read are derived again.
+// read are derived again. The identifiers of both files must agree: one may be written without the other.
 func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []string {
 	_, docs, err := snapfile.Open(s.derivedPath(v), v.builder.Files, func(h snapfile.Header) error {
 		if h.ID != id || h.Derived != v.def.DerivedRules() {
@@ -125,7 +133,8 @@ func (s *Set) readDerived(v *view, id bson.ObjectID, table *index.Table) []strin
 	return table.DerivedNames()
 }
 
-// showFromFile shows the snapshot from the file. err says why it could not be refreshed.
+// showFromFile shows the snapshot from the file. err says why it could not be refreshed. The first refresh calls it
+// if it has not brought a newer snapshot.
 func (v *view) showFromFile(ctx context.Context, fromFile *Snapshot, err error) *Snapshot {
 	v.progress.update(func(s *state) { // the state of the view that another process had confirmed, and when
 		if err != nil && s.checked.IsZero() {
@@ -138,13 +147,15 @@ func (v *view) showFromFile(ctx context.Context, fromFile *Snapshot, err error) 
 	return v.swap(ctx, fromFile, nil)
 }
 
-// writeShare is the least time between two writes of a file, as a multiple of the time that one takes.
+// writeShare is the least time between two writes of a file, as a multiple of the time that one takes. A view that
+// is published again and again thus takes at most a fiftieth of the time for its file.
 const writeShare = 50
 
-// writePoll is how often the set checks which files are due.
+// writePoll is how often the set checks which files are due. A check compares a few values in memory.
 const writePoll = time.Second
 
-// writeFiles keeps every view's file up to date until ctx ends, and then writes once more, one file at a time.
+// writeFiles keeps every view's file up to date until ctx ends, and then writes once more, one file at a time. The
+// last write makes the next start as quick as possible.
 func (s *Set) writeFiles(ctx context.Context) {
 	for {
 		select {
@@ -157,7 +168,8 @@ func (s *Set) writeFiles(ctx context.Context) {
 	}
 }
 
-// writeDue writes the files that differ from the snapshots shown: those whose time has come, or all.
+// writeDue writes the files that differ from the snapshots shown: those whose time has come, or all. It leaves out
+// views in the store, and snapshots with lost rows, which would get a right checksum.
 func (s *Set) writeDue(all bool) {
 	for _, v := range s.views {
 		snap := v.current.Load()

@@ -11,7 +11,7 @@ import (
 )
 
 // HeldError says why a view keeps its snapshot instead of showing the store's generation: too many of its rows would
-// disappear, or rows that the store counts are missing.
+// disappear, or rows that the store counts are missing. Set.Force accepts what it describes.
 type HeldError struct {
 	Meta         origin.Meta // meta of the view in the store; Generation is 0 if the store does not have the view
 	Missing      int         // rows that Meta counts but the store lacks
@@ -21,6 +21,7 @@ type HeldError struct {
 
 func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
 
+// held returns the HeldError in an error, or nil.
 func held(err error) *HeldError {
 	e, _ := errors.AsType[*HeldError](err)
 	return e
@@ -29,6 +30,8 @@ func held(err error) *HeldError {
 // mayReplace returns nil if the view may show the store's generation in place of a snapshot, which is nil at first. A
 // publication that follows the snapshot may remove any number of rows. Otherwise the view was made anew or the store
 // was restored from a backup: then only a forced run, published after the snapshot, may.
+//
+// The error is a *HeldError. Only the refreshing goroutine calls it.
 func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
 	if meta.Generation == 0 {
 		return &HeldError{Meta: meta, reason: "the store no longer has it"}
@@ -94,7 +97,7 @@ func (v *view) complete(meta origin.Meta, rows int, inconsistent error, began ti
 }
 
 // completeStored is complete for rows that stay in the store. It returns their number, or the meta's number if a
-// generation is being settled.
+// generation is being settled. Errors are a *HeldError, origin.ErrStale if the store has moved on, and the store's.
 func (v *view) completeStored(ctx context.Context, meta origin.Meta) (rows int, err error) {
 	one, err := v.set.o.Store.Fingerprint(ctx, v.def.Name)
 	if err != nil && !errors.Is(err, origin.ErrUnsupported) {
@@ -125,7 +128,8 @@ func (v *view) unsettled(meta origin.Meta) error {
 		meta.Generation)}
 }
 
-// Force makes the named views that are held show the store's generation, if there is one, and reports whether any is.
+// Force makes the named views that are held show the store's generation, if there is one, and reports whether any
+// is. The refresh that it asks for shows the generation; Force does not wait for it.
 func (s *Set) Force(names ...string) (found bool) {
 	for _, name := range names {
 		s.view(name).progress.update(func(st *state) {
@@ -156,6 +160,7 @@ func (v *view) recount(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 	if stored == nil {
 		return nil, nil
 	}
+	// As an interface: a nil *HeldError would be an error.
 	var before error // why the view is held; nil if it is not
 	if v.held != nil {
 		before = v.held

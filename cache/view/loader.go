@@ -23,7 +23,8 @@ type loader struct {
 	stripped bool             // a row has lost fields; valid after wait
 }
 
-// put sets the i-th row, which may be the next one. A nil row is a deleted one.
+// put sets the i-th row, which may be the next one. A nil row is a deleted one. It may keep doc, and waits if the
+// batch before is still moving.
 func (l *loader) put(i int, doc bson.Raw) {
 	l.total += int64(len(doc))
 	if i < l.n {
@@ -39,6 +40,8 @@ func (l *loader) put(i int, doc bson.Raw) {
 	}
 }
 
+// settle hands the newest rows to the moving goroutine. With mapped files, at most two batches are in memory: the
+// one that is moving and the one that put fills.
 func (l *loader) settle() {
 	l.wait()
 	batch := l.batch
@@ -51,6 +54,7 @@ func (l *loader) settle() {
 
 func (l *loader) wait() { l.moving.Wait() }
 
+// strip strips rows, of which some may be nil. One goroutine at a time calls it.
 func (l *loader) strip(docs []bson.Raw) {
 	if l.view.strip(len(docs), func(i int) *bson.Raw { return &docs[i] }) {
 		l.stripped = true

@@ -17,9 +17,10 @@ type loss struct {
 	complete atomic.Int64
 }
 
-// processStart is the zero of monotonic times.
+// processStart is the zero of monotonic times. A monotonic time is comparable even if the clock is set back.
 var processStart = time.Now()
 
+// confirm records that a check which began at a time has found all rows.
 func (l *loss) confirm(at time.Time) { l.complete.Store(int64(at.Sub(processStart))) }
 
 // err returns rules.ErrUnavailable if rows are missing.

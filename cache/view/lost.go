@@ -16,7 +16,8 @@ import (
 // the store, or fail with rules.ErrUnavailable if it cannot be read. No answer of the lost snapshot is used any more,
 // because the next one has another edition.
 
-// newFiles returns where the rows of a view are mapped from now on, or nil if they stay in memory.
+// newFiles returns where the rows of a view are mapped from now on, or nil if they stay in memory. Each loss begins
+// with new files: mapped.Files that are lost stay so.
 func (v *view) newFiles() *mapped.Files {
 	s := v.set
 	if s.o.RowFiles == nil {
@@ -36,7 +37,8 @@ func (v *view) newFiles() *mapped.Files {
 }
 
 // leaveLost leaves the mapped files if they are lost, so that the rows that are about to be read lie in others, and
-// makes the snapshot file due, which may be damaged.
+// makes the snapshot file due, which may be damaged. The new edition separates kept answers from those of the lost
+// rows.
 func (v *view) leaveLost() {
 	if v.builder.Files.Err() == nil {
 		return
@@ -47,7 +49,8 @@ func (v *view) leaveLost() {
 	v.progress.update(func(s *state) { s.file = fileState{} })
 }
 
-// edition returns the edition of a snapshot that is being made.
+// edition returns the edition of a snapshot that is being made. For the epoch e it is e before the first loss, and
+// e~1 after it.
 func (v *view) edition(meta origin.Meta) string {
 	if v.editions == 0 {
 		return meta.Epoch
@@ -64,6 +67,7 @@ func (s *Snapshot) filesIntact() error { return s.movedBy(s.files.Check()) }
 // lost is Intact for what was found before.
 func (s *Snapshot) lost() error { return s.movedBy(s.files.Err()) }
 
+// movedBy returns a MovedError with the reason for the loss, or nil without one.
 func (s *Snapshot) movedBy(lost error) error {
 	if lost == nil {
 		return nil
@@ -113,12 +117,14 @@ func (v *view) lost() error {
 	return err
 }
 
-// mustLoad reports whether no snapshot may be made from the rows of one, because they are lost.
+// mustLoad reports whether no snapshot may be made from the rows of one, because they are lost. A delta would copy
+// damaged rows into the next snapshot.
 func (v *view) mustLoad(shown *Snapshot) bool {
 	return cmp.Or(shown.filesIntact(), v.builder.Files.Err()) != nil
 }
 
-// refreshIntact is refresh, which it calls again if rows were lost meanwhile.
+// refreshIntact is refresh, which it calls again if rows were lost meanwhile. The second attempt reads into other
+// files (leaveLost). If it fails too, the next poll tries again.
 func (v *view) refreshIntact(ctx context.Context, p pollResult) (next *Snapshot, err error) {
 	if lost := contain(v.lost, func() { next, err = v.refresh(ctx, p) }); lost == nil {
 		return next, err

@@ -28,6 +28,7 @@ const (
 	Auto   Mode = "auto"
 )
 
+// errTooLarge ends the reading of a view in mode Auto. It leads to moveToStore, and no caller outside sees it.
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
 // rowBudget is the memory for the rows of all views. A view either reserves the memory that its rows need, or
@@ -40,7 +41,7 @@ type rowBudget struct {
 }
 
 // reserve replaces a view's reservation. If it would exceed the limit, it returns false, and the view has none any
-// more.
+// more. The view that comes first keeps its room, so that a growing view does not push out others that are shown.
 func (r *rowBudget) reserve(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
@@ -59,7 +60,8 @@ func (r *rowBudget) reserve(view string, bytes int64) bool {
 	return true
 }
 
-// showStored shows the view from the store at a generation, if all its rows are there.
+// showStored shows the view from the store at a generation, if all its rows are there. It returns nil without an
+// error if the store has moved on.
 func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	began := time.Now()
 	rows, err := v.completeStored(ctx, meta)
@@ -99,6 +101,8 @@ func (v *view) stored(meta origin.Meta, rows int, whole bool) *storedRows {
 	return s
 }
 
+// snapshotOf returns a snapshot of rows in memory. It has access to the same rows in the store for what memory
+// lacks: filters that only a database evaluates, and stripped fields.
 func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 	store := v.stored(meta, table.Len(), true)
 	s := &Snapshot{meta: meta, rows: memory{table, store}, files: v.builder.Files, edition: v.edition(meta)}
@@ -111,7 +115,8 @@ func (v *view) snapshotOf(meta origin.Meta, table *index.Table) *Snapshot {
 // stripPart is the fewest rows for which a goroutine is worthwhile.
 const stripPart = 1024
 
-// strip removes from n rows, some nil, what only whole snapshots show, and reports whether there was anything.
+// strip removes from n rows, some nil, what only whole snapshots show, and reports whether there was anything. It
+// replaces the rows by other slices, and changes no bytes: rows may lie in files that are mapped for reading only.
 func (v *view) strip(n int, row func(i int) *bson.Raw) bool {
 	strip := v.set.o.Strip
 	if strip == nil {
@@ -148,7 +153,8 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 	return v.showStored(ctx, meta)
 }
 
-// moveToStore drops the rows of a view that does not fit into memory, and shows the view from the store.
+// moveToStore drops the rows of a view that does not fit into memory, and shows the view from the store. It is not
+// moved back before the whole view is read again.
 func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	v.set.o.Logger.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
 		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.rowBudget.limit)

@@ -9,6 +9,7 @@ import (
 
 // state is the state of a view, apart from its snapshot.
 type state struct {
+	// Refreshes are numbered in the order in which they begin to read the store.
 	begun        uint64      // refreshes that have begun, those of polls with the poll
 	ended        uint64      // the highest number of a refresh that has ended; the first one is 1
 	outdatedUpTo uint64      // polls up to this number may be older than what is shown

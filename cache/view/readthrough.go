@@ -32,6 +32,7 @@ func ReadThrough(store origin.Source) Foreign {
 	}
 }
 
+// idsOf yields the ids of documents until the first error, which it yields last.
 func idsOf(docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.RawValue, error] {
 	return func(yield func(bson.RawValue, error) bool) {
 		for doc, err := range docs {
@@ -43,7 +44,8 @@ func idsOf(docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.RawValue, error] {
 }
 
 // readThrough selects by a filter. If an expression meets a value that memory does not compute with, it selects
-// again, and the database evaluates the caller's whole filter.
+// again, and the database evaluates the caller's whole filter. It asks the database only in this case: a filter
+// that memory evaluates takes no request.
 func (s *storedRows) readThrough(f *filter.Filter,
 	selected func(*filter.Filter) (Selection, error)) (Selection, error) {
 	found, err := selected(f)

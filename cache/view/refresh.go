@@ -111,14 +111,16 @@ func (v *view) replacePoll(p pollResult) {
 	v.polls <- p
 }
 
-// asksStore reports whether requests may ask the store for rows of the current snapshot.
+// asksStore reports whether requests may ask the store for rows of the current snapshot. If no view does, polls
+// need no fingerprint.
 func (v *view) asksStore() bool {
 	snap := v.current.Load()
 	return snap != nil && snap.stored() != nil
 }
 
 // refresh brings the view to the store's generation and returns the new snapshot, or nil if there was none. With an
-// error, it may show a snapshot from a file.
+// error, it may show a snapshot from a file. Errors are a *HeldError and the store's. One goroutine at a time calls
+// it: the view's, or loadInTurn before that begins.
 func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err error) {
 	meta, err := p.meta, p.err
 	if !p.read {
@@ -151,6 +153,9 @@ func (v *view) refresh(ctx context.Context, p pollResult) (next *Snapshot, err e
 }
 
 // advance makes and shows the snapshot that follows shown, which is nil at first. It returns nil if nothing is new.
+//
+// A damaged view is read again only after a while, since reading it is costly. If the meta does not surely follow
+// the snapshot, for example since the store was restored, a delta could miss changes, and load reads everything.
 func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p pollResult) (*Snapshot, error) {
 	h := v.held
 	if h.damaged() && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) &&
@@ -179,6 +184,10 @@ func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta, p
 }
 
 // load reads the whole view, or shows it from the store, in place of shown. It checks a newer meta, too.
+//
+// It may run in three phases: it reads until the rows exceed the budget, then decides whether the view may be
+// shown, and shows it from memory or from the store. The rows of the snapshot that is shown stay in memory
+// meanwhile.
 func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
 	if err := v.mayReplace(shown, meta); err != nil {
 		return nil, err
@@ -223,7 +232,7 @@ func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Sn
 }
 
 // delta reads the changes since shown and applies them. It reads the whole view if the store no longer has all
-// changes.
+// changes. Fewer rows than the meta counts mean that changes are missing, and the whole view is read too.
 func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
 	l := &loader{view: v}
 	defer l.wait()
@@ -283,6 +292,10 @@ func (v *view) read(ctx context.Context, since uint64, put func(i int, row origi
 
 // swap warms and prepares the next snapshot, then shows it. changes are as for a Preparer. Until then the previous
 // snapshot answers requests.
+//
+// The order matters. The preparer sees the snapshot before requests do, so that what depends on its rows is ready
+// with it. The builder is prepared for the next delta last, when nothing waits for it. Indexes of the replaced rows
+// go after that.
 func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change) *Snapshot {
 	next.loaded = time.Now()
 	before := v.table()
@@ -321,7 +334,8 @@ func (v *view) swap(ctx context.Context, next *Snapshot, changes []index.Change)
 	return next
 }
 
-// fitIndexes sets the budget of indexes from the bytes of the rows of all views.
+// fitIndexes sets the budget of indexes from the bytes of the rows of all views. Each view calls it when its rows
+// change, and all views share the budget.
 func (s *Set) fitIndexes() {
 	rows := int64(0)
 	for _, v := range s.views {
@@ -339,6 +353,7 @@ func (v *view) table() *index.Table {
 	return nil
 }
 
+// status returns the state of the view. It reads the snapshot after the state, so it may show a newer generation.
 func (v *view) status() Status {
 	known := v.progress.known()
 	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err, Lost: v.losses.Load()}

@@ -30,6 +30,7 @@ type Source interface {
 
 // Options configure a Set.
 type Options struct {
+	// Store has the views; Views says which of them are shown, and how their rows are ordered, indexed and searched.
 	Store Source
 	Views []index.Definition
 	Mode  Mode // says where requests read rows; if empty, it is Memory
@@ -89,10 +90,12 @@ type Set struct {
 // since the snapshot before, of which the rows may be read until the function ends; nil if the view was read whole.
 type Preparer func(ctx context.Context, next *Snapshot, changes []index.Change) (shown func())
 
-// Prepare sets the preparer of snapshots, which replaces the previous one.
+// Prepare sets the preparer of snapshots, which replaces the previous one. Snapshots that are shown already are not
+// prepared.
 func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 
-// New makes a set whose views are not loaded. Run loads them.
+// New makes a set whose views are not loaded. Run loads them. The error names a view that is defined twice, or a
+// folder that cannot be used.
 func New(o Options) (*Set, error) {
 	o.Poll = cmp.Or(o.Poll, 2*time.Second)
 	o.IndexBudget = cmp.Or(o.IndexBudget, 256<<20)
@@ -126,6 +129,7 @@ func New(o Options) (*Set, error) {
 	return s, nil
 }
 
+// view returns a view by its name, or nil. There are few.
 func (s *Set) view(name string) *view {
 	for _, v := range s.views {
 		if v.def.Name == name {
@@ -157,7 +161,7 @@ func (s *Set) Run(ctx context.Context) error {
 	return nil
 }
 
-// refreshLoop refreshes one view at every poll and signal.
+// refreshLoop refreshes one view at every poll and signal. A panic of lost rows ends a refresh, not the loop.
 func (s *Set) refreshLoop(ctx context.Context, v *view) {
 	if s.o.Mode != Auto { // in mode Auto, loadInTurn has loaded it
 		_ = contain(v.lost, func() { s.readFile(v) }) // the view is read from the store
@@ -198,6 +202,7 @@ func (s *Set) warmFirst(ctx context.Context, v *view, snap *Snapshot) {
 	}
 }
 
+// refresh refreshes a view once, logs the outcome, and counts the view as refreshed for WaitLoaded.
 func (s *Set) refresh(ctx context.Context, v *view, p pollResult) {
 	began := time.Now()
 	p = v.progress.begin(p)
@@ -232,7 +237,7 @@ func (s *Set) refresh(ctx context.Context, v *view, p pollResult) {
 	}
 }
 
-// Notify requests a refresh now; unknown views are ignored. Pending requests are coalesced.
+// Notify requests a refresh now; unknown views are ignored. Pending requests are coalesced. It never waits.
 func (s *Set) Notify(name string) {
 	if v := s.view(name); v != nil {
 		select {
@@ -293,7 +298,8 @@ func (s *Set) recordPublished(at origin.Meta) {
 	}
 }
 
-// Ready reports whether every view is loaded.
+// Ready reports whether every view is loaded. It stays true once it is: a view that cannot be refreshed keeps its
+// snapshot.
 func (s *Set) Ready() bool {
 	return !slices.ContainsFunc(s.views, func(v *view) bool { return v.current.Load() == nil })
 }
@@ -320,7 +326,8 @@ type Status struct {
 	Checked time.Time   // when the store last answered
 	Err     error       // error of the last refresh
 	Stale   bool        // the view is served although the store did not confirm it in time
-	Rows    int
+	// Rows are those of the snapshot, Segments, IndexPaths and IndexBytes those of its table; 0 for rows in the store.
+	Rows int
 	// why the view does not show the store's generation; nil if it does, or the store does not answer
 	Held          error
 	Missing       int       // rows that the store counts but cannot return undamaged
@@ -345,7 +352,8 @@ func (s *Set) Status() []Status {
 	return all
 }
 
-// Load reads one view once, for a command that runs one query.
+// Load reads one view once, for a command that runs one query. The error is that of New, of reading the view, or
+// rules.ErrUnavailable if the store does not have it.
 func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, error) {
 	o.Views = []index.Definition{def}
 	s, err := New(o)

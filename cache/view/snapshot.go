@@ -27,7 +27,8 @@ type Snapshot struct {
 	edition string
 }
 
-// rows are in memory (memory) or in the store (storedRows), stripped or whole.
+// rows are in memory (memory) or in the store (storedRows), stripped or whole. A filter gives the same rows in the
+// same order everywhere (TestWhereRowsAreMakesNoDifference).
 type rows interface {
 	// Len returns the number of rows.
 	Len() int
@@ -85,6 +86,7 @@ func (s *Snapshot) SelectUncounted(ctx context.Context, f *filter.Filter, search
 	return s.Search(ctx, f, s.Len(), searches...)
 }
 
+// missing returns how many rows the meta counts and the snapshot lacks, since Set.Force has accepted their loss.
 func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
 
 // stored returns the rows that the snapshot, or its Whole, reads from the store, or nil.
@@ -157,6 +159,7 @@ type memory struct {
 	store *storedRows // the same rows in the store, for filters that memory does not evaluate
 }
 
+// Select implements rows. Memory evaluates the filter but for the parts that only the database does.
 func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
 	return m.store.readThrough(f, func(f *filter.Filter) (Selection, error) {
 		f, err := m.store.resolve(ctx, f)
@@ -175,6 +178,7 @@ func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	return first(ctx, selected)
 }
 
+// first returns the first row of a selection, or nil.
 func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	for row, err := range selected.Rows(ctx, 0, 1) {
 		if err != nil {
@@ -185,6 +189,7 @@ func first(ctx context.Context, selected Selection) (bson.Raw, error) {
 	return nil, nil
 }
 
+// inMemory makes a Selection of what a method of package index has returned.
 func inMemory(rows *index.Subset, err error) (Selection, error) {
 	if err != nil {
 		return nil, err
@@ -228,6 +233,7 @@ func (r resident) Facets(ctx context.Context, asked []index.Facet, _ ...string) 
 	return all, nil
 }
 
+// documentsOf passes on the documents of rows in memory, each of which stands for itself.
 func documentsOf(ctx context.Context, rows *index.Subset) index.Docs {
 	return func(add func(bson.Raw, int)) error {
 		for row, err := range rows.Rows(ctx, 0, 0) {
@@ -244,6 +250,7 @@ func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(ord
 
 func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance()} }
 
+// Only returns the selection itself: the rows are in memory as a whole.
 func (r resident) Only(...string) Selection { return r }
 
 func (r resident) Prepared(ctx context.Context, fragment string) (Runs, error) {

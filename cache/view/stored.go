@@ -64,10 +64,14 @@ type storedRows struct {
 	known *lru.Cache[string, []index.Group] // counts and facets of this generation, by their query
 }
 
-// Bounds of what storedRows knows: lists need the same counts and facets for each page, order and format.
+// Bounds of what storedRows knows: lists need the same counts and facets for each page, order and format. They
+// bound the number of answers, of groups in one, and of the bytes of its query.
 const mostKnown, mostKnownGroups, mostKnownQuery = 128, 256, 4096
 
 // remember returns what ask has returned for a query before, or asks.
+//
+// Concurrent callers may ask twice, and get the same, since the rows of a generation do not change. kind tells
+// counts from facets of the same query. What it returns must not be changed.
 func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.Group, error)) ([]index.Group, error) {
 	key := kind + "\x00" + string(query)
 	s.mu.Lock()
@@ -87,6 +91,7 @@ func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.G
 
 func (s *storedRows) Len() int { return s.size }
 
+// Has implements rows. Looking for a path would read all rows, and a wrong path only selects nothing.
 func (s *storedRows) Has(context.Context, raw.Path) (bool, error) { return true, nil }
 
 func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
@@ -118,6 +123,8 @@ func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, e
 	return s.search(ctx, f, nil, Uncounted)
 }
 
+// selection returns a selection that is not counted yet. Errors are rules.ErrUnavailable if rows are known to be
+// missing, those of the database for what only it evaluates, and refusals of the filter.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
 	if err := s.loss.err(); err != nil {
 		return nil, err
@@ -153,12 +160,14 @@ func (s *storedSelection) By(order raw.Sort) Selection {
 	return &by
 }
 
+// Only implements Selection. The query then asks for these fields and those that the filter needs.
 func (s *storedSelection) Only(fields ...string) Selection {
 	only := *s
 	only.fields = fields
 	return &only
 }
 
+// Prepared implements Selection. Rows in the store have no prepared fragments.
 func (s *storedSelection) Prepared(context.Context, string) (Runs, error) {
 	return nil, nil
 }

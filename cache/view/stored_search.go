@@ -18,6 +18,13 @@ import (
 	"vitrine/rules/pcre"
 )
 
+// having returns a query with the conditions that rows have the terms of each search among their words. The last
+// term of a search stands for all words that begin with it. For [["open", "acc"]] it is
+//
+//	{$and: [{words: "open"}, {words: {$regex: "^acc"}}, query]}
+//
+// with the words' path in the store. An expression with ^ and without options can use the index of the words, as
+// MongoDB's documentation of $regex says.
 func having(query bson.Raw, searches [][]string) bson.Raw {
 	var all bson.A
 	for _, terms := range searches {
@@ -86,6 +93,7 @@ func (s *storedRows) search(ctx context.Context, f *filter.Filter, searches [][]
 	})
 }
 
+// Narrow implements Selection. An empty selection has no rows to count.
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count int) (Selection, error) {
 	other, err := s.rows.selection(ctx, f)
 	if err != nil {
@@ -104,7 +112,8 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter, count in
 	return narrow.counted(ctx)
 }
 
-// counted counts the rows of a new selection, by level if there are terms, and reads rows if the query cannot decide.
+// counted counts the rows of a new selection, by level if there are terms, and reads rows if the query cannot
+// decide. It changes the selection, which no caller has yet.
 func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
 	s.levels = nil
 	switch {
@@ -140,6 +149,7 @@ func tally(levels []int) func(level int) {
 	return func(level int) { levels[level]++ }
 }
 
+// newLevels returns counters for rows with none, one and so on up to all of the terms in their title.
 func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Concat(s.searches...))+1) }
 
 func (s *storedSelection) ByRelevance() Selection {
@@ -197,11 +207,15 @@ func (s *storedSelection) documents(
 	}
 }
 
-// mostRanked is the most rows that best keeps.
+// mostRanked is the most rows that best keeps. These are rows in memory for one request; a page behind them takes
+// one more reading for each level.
 const mostRanked = 500
 
 // best yields a page by relevance, of the first end rows, by one query. It keeps the best ones while it reads all
 // rows.
+//
+// For a first page of 20 rows it keeps 20 rows, whatever it reads: with one more, it drops the last one of the
+// lowest level, which is last in the order of relevance.
 func (s *storedSelection) best(ctx context.Context, offset, end int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		levels, kept, level := make([][]bson.Raw, len(s.newLevels())), 0, 0
@@ -266,6 +280,7 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 	}
 }
 
+// Facets implements Selection. It asks the store once, and only if one of the facets is not known.
 func (s *storedSelection) Facets(ctx context.Context, asked []index.Facet, fields ...string) ([][]index.Group,
 	error) {
 	if s.size == 0 { // only the paths are checked
