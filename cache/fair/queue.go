@@ -37,11 +37,13 @@ type Queue struct {
 	debts    *lru.Cache[netip.Prefix, time.Time] // when each client's used time stops counting; guarded by mu
 }
 
+// pool has the turns of one kind. Its fields are guarded by the queue's mu.
 type pool struct {
 	free    int
 	waiting []*waiter // in order of arrival
 }
 
+// waiter is work that waits for a turn of a pool.
 type waiter struct {
 	turn    *Turn
 	granted chan struct{} // closed when the turn is granted
@@ -112,6 +114,7 @@ func (q *Queue) release(d *pool, client netip.Prefix, took time.Duration) {
 	q.handOverLocked(d)
 }
 
+// hasWaiters reports whether work waits for a turn of a pool.
 func (q *Queue) hasWaiters(d *pool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,6 +136,8 @@ func (q *Queue) debtLocked(client netip.Prefix) time.Duration {
 	return 0
 }
 
+// handOverLocked gives a turn to the work that goes first, or to the pool if none waits: work that others wait for,
+// then the client with the least debt, then the work that has used least.
 func (q *Queue) handOverLocked(d *pool) {
 	if len(d.waiting) == 0 {
 		d.free++

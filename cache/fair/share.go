@@ -20,6 +20,8 @@ func Share(ctx context.Context, n int, work func(i int) error) error {
 // Each is Share for items that take about a millisecond each.
 func Each(ctx context.Context, n int, work func(i int) error) error { return share(ctx, n, 1, n, work) }
 
+// share does work on up to most goroutines. The caller's own is one of them, so that the work ends even if no
+// helper gets a processor.
 func share(ctx context.Context, n, batch, most int, work func(i int) error) error {
 	s := &sharedWork{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1),
 		done: make(chan struct{}), rested: make(chan struct{})}

@@ -62,6 +62,31 @@ func Backtracking(ctx context.Context) *pcre.Budget {
 }
 
 // Turn is the right to use a processor. Work without a queue has a nil Turn. Its methods are safe for concurrent use.
+//
+// The contract:
+//
+// 1. Queue.Begin grants a turn, and the caller ends it with End, once, when the work is over. Work that Begin
+// refuses has no turn. After End no method waits for a turn or gets one.
+//
+// 2. The work calls Check about every millisecond, between steps that need not be interrupted, and stops at its
+// error: then no caller waits for the result any more. The functions Pace, Share, Each, Sort and Checked call it
+// for the work.
+//
+// 3. The work does not wait with its turn. It waits for other work by Wait, or Lead; for a client by Pause and then
+// Resume; and for a store by RunPaused, which keeps a place in a Line. Each of them may return with another kind of
+// turn. Held says whether the work has its turn now.
+//
+// 4. Before a long step that cannot call Check, the work calls Costly. Work for which other work waits calls Share
+// at its beginning, and the function that Share returns at its end.
+//
+// 5. No lock that other turns need is held during Check, Costly, Wait, Resume or RunPaused: these may wait for one
+// of the other turns.
+//
+// 6. Errors are the context's cause; Check returns it in an EndedError, with the time that the work has used.
+// Begin, Check and Costly also return rules.ErrUnavailable if too many works wait for a turn of the same kind.
+//
+// All exported methods but End work on a nil Turn, which is never delayed: they do nothing, or report the context's
+// end.
 type Turn struct {
 	queue  *Queue
 	client netip.Prefix
