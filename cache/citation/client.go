@@ -61,7 +61,7 @@ type Client struct {
 	refusing *backoff.Exponential // pauses after refusals in a row; nil if the index does not refuse
 }
 
-// New returns a client.
+// New returns a client. It sends nothing before the first query.
 func New(o Options) *Client {
 	c := &Client{
 		options: o, maxBytes: 4 << 20, now: time.Now, sleep: backoff.Sleep,
@@ -96,7 +96,7 @@ type Answer struct {
 
 // Profile returns the profile of a user of the index, at most Lifetime old, or older if the index fails, and empty if
 // the page has no known markup. Errors: rules.ErrWrongCall, rules.ErrNotFound, ErrBlocked, ErrUnavailable, the
-// context's.
+// context's. The empty profile is not kept: the page counts as a failure, and is requested again after its pause.
 func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	if err := check("user", user); err != nil {
 		return Answer{}, err
@@ -108,7 +108,8 @@ func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	return answer, err
 }
 
-// Document returns a publication in a user's profile, whose link is doc. Age and errors are those of Profile.
+// Document returns a publication in a user's profile, whose link is doc. Age and errors are those of Profile. An
+// unfamiliar page gives an empty title and DOI.
 func (c *Client) Document(ctx context.Context, user, doc string) (Answer, error) {
 	if err := cmp.Or(check("user", user), check("doc", doc)); err != nil {
 		return Answer{}, err
@@ -121,7 +122,8 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Answer, error)
 	return answer, err
 }
 
-// Knows reports whether the profile of a user is kept, however old.
+// Knows reports whether the profile of a user is kept, however old. Queries for known users may wait longer for
+// their turn, see Client.turn.
 func (c *Client) Knows(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,9 +133,12 @@ func (c *Client) Knows(user string) bool {
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.
 const maxIdentifier = 64
 
-// alphabet has the characters of an identifier, none of which has a special meaning in a URL.
+// alphabet has the characters of an identifier, none of which has a special meaning in a URL. It is that of
+// base64url (RFC 4648, section 5).
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
+// check returns rules.ErrWrongCall, with the parameter and the offset, unless an identifier may become part of a
+// URL.
 func check(param, id string) error {
 	if id == "" || len(id) > maxIdentifier {
 		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)

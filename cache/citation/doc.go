@@ -18,4 +18,8 @@
 // page without known markup never replaces a good answer.
 //
 // A *Client is safe for concurrent use. Its answers are shared and must not be changed.
+//
+// The files: client.go has the interface and the checks of what clients send, kept.go the answers that are kept,
+// the turns and the pauses, fetch.go the requests, page.go what both kinds of pages share, profile.go and
+// document.go one kind each.
 package citation

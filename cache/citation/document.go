@@ -10,6 +10,7 @@ import (
 	"vitrine/rules/identifier"
 )
 
+// authorsLabel is the label of the authors in a page in German, which the requests ask for (hl=de).
 const authorsLabel = "Autoren"
 
 // parseDocument reads a publication's page: title, doi, and a key for each field, in the page's order. It returns
@@ -35,6 +36,7 @@ func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	return document, nil
 }
 
+// names splits a list of authors: "A. Meyer, B. Lee" has two names.
 func names(list string) []string {
 	all := []string{}
 	for name := range strings.SplitSeq(list, ",") {

@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	maxRedirects  = 3
+	maxRedirects = 3
+	// A longer Retry-After is cut, so that a mistake of the index does not end queries for weeks.
 	maxRetryAfter = 24 * time.Hour
 )
 
 // redirect follows redirects within the index, in turn. One elsewhere, to consent, log-in or captcha, is a refusal.
+// Each redirect is a request, and waits for a turn of its own as a known user's.
 func (c *Client) redirect(r *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
@@ -63,12 +65,14 @@ func (c *Client) request(ctx context.Context, query string) (*goquery.Document, 
 	}
 }
 
-// retryAfter returns the Retry-After header, or 0 if it is not a number of seconds.
+// retryAfter returns the Retry-After header, or 0 if it is not a number of seconds. RFC 9110, section 10.2.3,
+// allows a date too; then the client's own pause counts.
 func retryAfter(h http.Header) time.Duration {
 	seconds, _ := strconv.ParseUint(h.Get("Retry-After"), 10, 31) // 0 if the header is a date
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
+// read reads a page of at most maxBytes. A captcha beside known markup is no refusal: the page has the data, too.
 func (c *Client) read(response *http.Response) (*goquery.Document, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.maxBytes+1))
 	if err != nil {

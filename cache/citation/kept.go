@@ -14,6 +14,7 @@ import (
 	"vitrine/rules/backoff"
 )
 
+// entry is an answer as JSON. Its text is shared by all callers.
 type entry struct {
 	text    []byte
 	fetched time.Time
@@ -34,6 +35,9 @@ type parser func(context.Context, *goquery.Document) (any, error)
 
 // get returns a fresh kept answer for a key, or one parsed from the page for a query string, or a stale one if
 // loading fails. If ctx ends, the page is still loaded, for later callers.
+//
+// All callers of a key share one flight. It looks again for a kept answer as the first thing, since another flight
+// may have ended just before it.
 func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
 	answer, _, err := c.flights.Do(ctx, key, func(context.Context) (Answer, error) {
 		if answer, known, err := c.lookup(key); known {
@@ -101,6 +105,7 @@ func (c *Client) stale(key string, err error) (Answer, error) {
 	return Answer{}, err
 }
 
+// load requests a page and returns what parse makes of it, as JSON.
 func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, error) {
 	page, err := c.request(ctx, query)
 	if err != nil {
@@ -113,7 +118,8 @@ func (c *Client) load(ctx context.Context, query string, parse parser) ([]byte, 
 	return json.Marshal(answer)
 }
 
-// keep records the result of loading. Failures evict no answers: made-up users evict only each other.
+// keep records the result of loading. Failures evict no answers: made-up users evict only each other. The pauses
+// after failures of a key grow from a minute to an hour, and those after refusals of the index likewise.
 func (c *Client) keep(key string, text []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,6 +171,8 @@ func (c *Client) turn(ctx context.Context, known bool) error {
 	return c.blockedLocked() // the index may have refused an earlier request meanwhile
 }
 
+// reserve takes the next turn, and returns how far ahead it is. A turn that would come too late is given back at
+// once.
 func (c *Client) reserve(ctx context.Context, known bool) (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

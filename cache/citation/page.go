@@ -27,6 +27,7 @@ const (
 	maxText     = 64 << 10
 )
 
+// find returns the first maxElements elements that a selector matches.
 func find(page *goquery.Document, selector string) *goquery.Selection {
 	found := page.Find(selector)
 	return found.Slice(0, min(maxElements, found.Length()))
@@ -53,6 +54,7 @@ func text(s *goquery.Selection) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(b.String()), " "), "")
 }
 
+// breaks are the elements at which a browser begins a new line or cell: words on both sides are not joined.
 var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
 
 // parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads only the beginning, which may be ASCII.
@@ -115,6 +117,7 @@ func buildTree(body []byte) (*html.Node, error) {
 	return nil, fmt.Errorf("more than %d tokens", maxTokens)
 }
 
+// void are the elements without content and end tag (HTML Standard, section 13.1.2).
 var void = [...]atom.Atom{
 	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
 	atom.Source, atom.Track, atom.Wbr,

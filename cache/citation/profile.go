@@ -20,6 +20,7 @@ type profile struct {
 	Publications     []publication `json:"publications"` // the newest hundred, newest first
 }
 
+// Citations and Year are texts as the page has them, or the number 0.
 type publication struct {
 	Title     string `json:"title"`
 	Link      string `json:"link"` // the document's identifier: the index's key without the user
@@ -53,6 +54,8 @@ func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 	return found, nil
 }
 
+// parsePublication reads a row of the list. The gray lines below the title are the authors and the venue, in this
+// order.
 func parsePublication(row *goquery.Selection) publication {
 	title, gray, citations := row.Find(".gsc_a_at"), row.Find(".gs_gray"), text(row.Find(".gsc_a_ac"))
 	p := publication{Title: text(title), Link: documentOf(title), Authors: text(gray.Eq(0)), Venue: text(gray.Eq(1)),
