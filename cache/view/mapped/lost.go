@@ -99,12 +99,14 @@ type namedFile struct {
 	checking sync.Mutex // held while checksums are compared
 }
 
+// The pointer is weak, so that watching a part does not keep it mapped.
 type namedPart struct {
 	first weak.Pointer[byte]
 	bytes int
 	same  func([]byte) bool
 }
 
+// inUse reports whether the collector still finds a reference to the part.
 func (p namedPart) inUse() bool { return p.first.Value() != nil }
 
 // stamp changes when the file is written to.
@@ -121,6 +123,8 @@ type sight struct {
 // today in steps of less than fine.
 const coarse, fine = 3 * time.Second, 50 * time.Millisecond
 
+// check returns an error if the content is no longer the same. Without a write since the last check, it costs one
+// system call.
 func (n *namedFile) check() error {
 	now, err := stampOf(n.file)
 	if err != nil {

@@ -113,6 +113,8 @@ func (f *Files) Map(file *os.File, offset int64, size int) ([]byte, bool) {
 
 var errDamaged = errors.New("its content differs from what was written")
 
+// move moves slices of size bytes in all into one file. It compares what it has mapped with the slices, since a
+// failing disk may return something else, and replaces none of them before all are right.
 func move[B ~[]byte](f *Files, slices []B, size int) error {
 	file, err := f.Create()
 	if err != nil {
