@@ -41,6 +41,7 @@ func Open(path string, files *mapped.Files, accept func(Header) error) (Header, 
 	return h, rows, nil
 }
 
+// refused returns an ErrRefused with the reason.
 func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
 }
@@ -82,6 +83,7 @@ func read(f *os.File, files *mapped.Files, accept func(Header) error) (
 	return h, slices.Concat(read...), slices.Concat(maps...), nil
 }
 
+// block is the place of a block in a file; before is the checksum of the block before it, from which sum continues.
 type block struct {
 	at     int64 // offset of its length
 	bytes  int   // including its length

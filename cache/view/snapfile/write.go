@@ -69,6 +69,7 @@ func syncFolder(dir string) {
 	}
 }
 
+// encode writes a file in the layout of the package comment.
 func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	header, err := bson.Marshal(h)
 	if err != nil {
