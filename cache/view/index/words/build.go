@@ -33,6 +33,8 @@ func Build(rows, workers int, read func(row int, add func(text string, title boo
 // part has for each word the rows with it, in order, each as twice its number, plus one if the word is in its title.
 type part map[string]*[]uint32
 
+// readPart reads the rows [from, to) on one goroutine. read yields the texts of a row in any order, and a word that
+// a title and another text have counts as one of the title.
 func readPart(read func(row int, add func(text string, title bool)), from, to int) part {
 	p := make(part)
 	var folder fold.Folder
@@ -63,9 +65,11 @@ func readPart(read func(row int, add func(text string, title bool)), from, to in
 	return p
 }
 
-// Words in more than one of denseShare rows are kept as sets.
+// Words in more than one of denseShare rows are kept as sets. The two sets of n rows take n/4 bytes, which is up to
+// eight times the list, but they unite 64 rows at a time.
 const denseShare = 32
 
+// pack lays out the words of n rows. It writes each list first, and makes sets from it if it is long.
 func (p part) pack(n int) *Index {
 	words := slices.Sorted(maps.Keys(p))
 	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1),

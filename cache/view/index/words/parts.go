@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Parts returns the index as pieces of bytes for FromParts.
+// Parts returns the index as pieces of bytes for FromParts. They are the index's own memory, and must not be
+// changed.
 func (x *Index) Parts() [][]byte {
 	var dense []uint32
 	var sets []byte
@@ -37,6 +38,8 @@ func FromParts(p [][]byte) *Index {
 
 // Join returns an index of n rows from indexes of some of them. move returns the number of an index's row among all,
 // and false to leave the row out.
+//
+// It needs no text of any row: a fold of segments and the file of indexes are made from what is known.
 func Join(n int, indexes []*Index, move func(index int, row uint32) (uint32, bool)) *Index {
 	p := make(part)
 	for i, x := range indexes {
