@@ -270,8 +270,10 @@ type EndedError struct {
 	Cause error         // cause of the context's end
 }
 
+// Error says how long the work has run, and why it ended.
 func (e *EndedError) Error() string { return fmt.Sprintf("after %v of work: %v", e.Used, e.Cause) }
 
+// Unwrap returns the cause.
 func (e *EndedError) Unwrap() error { return e.Cause }
 
 // endedLocked returns the error of a context that has ended.

@@ -21,9 +21,10 @@ const (
 
 // Found is the result of Get.
 type Found struct {
-	Entry   *Entry // nil if Outcome is Passed
-	Body    []byte // of a Passed answer, or where it was just fetched; otherwise Keeper.Body has it
-	Passed  Answer // where Outcome is Passed, with the status of an error in a JSON envelope
+	Entry  *Entry // nil if Outcome is Passed
+	Body   []byte // of a Passed answer, or where it was just fetched; otherwise Keeper.Body has it
+	Passed Answer // where Outcome is Passed, with the status of an error in a JSON envelope
+	// Outcome says where the answer came from, and so which of the other fields are set.
 	Outcome Outcome
 	// Reason says in a few words why a stale answer is sent, for Cache-Status ("revalidating", "upstream-failed"), or
 	// why a Passed one is not kept.

@@ -16,6 +16,7 @@ import (
 // Options configures a Keeper. Fetch and Views are required.
 type Options struct {
 	Store origin.Responses // where all processes keep answers; if nil, only this one's memory and Folder do
+	// Fetch asks the other server.
 	Fetch Fetch
 	// Views returns when the views that this process shows were published, in Unix milliseconds, by name. Each
 	// request calls it, so it must be quick; the keeper does not change the map.
@@ -28,6 +29,7 @@ type Options struct {
 	Poll   time.Duration    // how often Run asks the store for news; 2 s
 	// Changed is called with the keys whose answers have changed or been dropped, for caches in front; may be nil.
 	Changed func(keys []string)
+	// Log may be nil; then nothing is logged.
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // may be nil
 }

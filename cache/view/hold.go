@@ -19,6 +19,7 @@ type HeldError struct {
 	reason       string
 }
 
+// Error names the view and the reason.
 func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
 
 // held returns the HeldError in an error, or nil.

@@ -30,7 +30,7 @@ type Source interface {
 
 // Options configure a Set.
 type Options struct {
-	// Store has the views; Views says which of them are shown, and how their rows are ordered, indexed and searched.
+	// Store has the views; Views says which of them are shown, and how they are ordered, indexed and searched.
 	Store Source
 	Views []index.Definition
 	Mode  Mode // says where requests read rows; if empty, it is Memory
@@ -319,6 +319,7 @@ func (s *Set) WaitLoaded(ctx context.Context) {
 
 // Status is the state of a view.
 type Status struct {
+	// View is the name of the view.
 	View    string
 	Mode    Mode        // where its rows are: Memory or Store; empty before the view is loaded
 	Meta    origin.Meta // meta of the snapshot, but Checked and Health are the newest
@@ -326,18 +327,20 @@ type Status struct {
 	Checked time.Time   // when the store last answered
 	Err     error       // error of the last refresh
 	Stale   bool        // the view is served although the store did not confirm it in time
-	// Rows are those of the snapshot, Segments, IndexPaths and IndexBytes those of its table; 0 for rows in the store.
+	// Rows of the snapshot, in memory or in the store.
 	Rows int
 	// why the view does not show the store's generation; nil if it does, or the store does not answer
 	Held          error
 	Missing       int       // rows that the store counts but cannot return undamaged
 	FileConfirmed time.Time // when the store confirmed the snapshot in the view's file; zero if there is no file
 	FileErr       error     // why the last write of the file failed, or nil
-	Segments      int
-	IndexPaths    int
-	IndexBytes    int64
-	Lost          uint64 // how often mapped rows were altered or could not be read, so that the view was read again
-	RowBytes      int64
+	// Of the table: its segments, and what is derived from its rows; 0 for rows in the store.
+	Segments   int
+	IndexPaths int
+	IndexBytes int64
+	Lost       uint64 // how often mapped rows were altered or could not be read, so that the view was read again
+	// Bytes of the rows in memory or in mapped files, replaced ones included; 0 for rows in the store.
+	RowBytes int64
 	// MappedBytes are the bytes of rows and fragments in mapped files, those of replaced rows too while they are in
 	// use.
 	MappedBytes int64

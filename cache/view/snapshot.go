@@ -170,6 +170,7 @@ func (m memory) Select(ctx context.Context, f *filter.Filter) (Selection, error)
 	})
 }
 
+// First implements rows.
 func (m memory) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	selected, err := m.Select(ctx, f)
 	if err != nil {
@@ -200,14 +201,17 @@ func inMemory(rows *index.Subset, err error) (Selection, error) {
 // resident is a selection in memory. As a single pointer it becomes a Selection without an allocation.
 type resident struct{ *index.Subset }
 
+// Search implements Selection.
 func (r resident) Search(ctx context.Context, terms []string) (Selection, error) {
 	return inMemory(r.Subset.Search(ctx, terms))
 }
 
+// Narrow implements Selection. It counts bits, so a known number saves nothing.
 func (r resident) Narrow(ctx context.Context, f *filter.Filter, _ int) (Selection, error) {
 	return inMemory(r.Subset.Narrow(ctx, f))
 }
 
+// Facets implements Selection. A single path is counted by its column, and combinations by the documents.
 func (r resident) Facets(ctx context.Context, asked []index.Facet, _ ...string) ([][]index.Group, error) {
 	all := make([][]index.Group, len(asked))
 	for i, f := range asked {
@@ -246,13 +250,16 @@ func documentsOf(ctx context.Context, rows *index.Subset) index.Docs {
 	}
 }
 
+// By implements Selection.
 func (r resident) By(order raw.Sort) Selection { return resident{r.Subset.By(order)} }
 
+// ByRelevance implements Selection.
 func (r resident) ByRelevance() Selection { return resident{r.Subset.ByRelevance()} }
 
 // Only returns the selection itself: the rows are in memory as a whole.
 func (r resident) Only(...string) Selection { return r }
 
+// Prepared implements Selection.
 func (r resident) Prepared(ctx context.Context, fragment string) (Runs, error) {
 	if fits, err := r.Table().Prepare(ctx, fragment); !fits || err != nil {
 		return nil, err

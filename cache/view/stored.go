@@ -24,11 +24,13 @@ const HiddenField = "_view"
 // MovedError means that a view in the store was published again since the snapshot was taken. The caller should query
 // again, on the snapshot that Set.Newer waits for.
 type MovedError struct {
+	// View is the name of the view.
 	View string
 	From origin.Meta // the snapshot that was queried
 	Lost error       // why the rows of that snapshot cannot be used, so that the view is read again; nil if they can
 }
 
+// Error says why the query has to be made again.
 func (e *MovedError) Error() string {
 	if e.Lost != nil {
 		return fmt.Sprintf("view %s is read again: %v", e.View, e.Lost)
@@ -36,6 +38,7 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("view %s has moved on from generation %d", e.View, e.From.Generation)
 }
 
+// Unwrap makes errors.Is find origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
 // rowQueries has the methods of origin.Queries by which requests read stored rows. Package circuit admits these, and
@@ -89,11 +92,13 @@ func (s *storedRows) remember(query bson.Raw, kind string, ask func() ([]index.G
 	return groups, err
 }
 
+// Len implements rows.
 func (s *storedRows) Len() int { return s.size }
 
 // Has implements rows. Looking for a path would read all rows, and a wrong path only selects nothing.
 func (s *storedRows) Has(context.Context, raw.Path) (bool, error) { return true, nil }
 
+// First implements rows, by a query for one row.
 func (s *storedRows) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
 	selected, err := s.selection(ctx, f)
 	if err != nil {
@@ -119,6 +124,7 @@ type storedSelection struct {
 	level    *int       // yield only rows of this level; nil yields all
 }
 
+// Select implements rows, by a query that counts the rows.
 func (s *storedRows) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
 	return s.search(ctx, f, nil, Uncounted)
 }
@@ -149,8 +155,10 @@ func (s *storedSelection) by(node filter.Node) {
 	}
 }
 
+// Count implements Selection.
 func (s *storedSelection) Count() int { return s.size }
 
+// By implements Selection. The store sorts the rows.
 func (s *storedSelection) By(order raw.Sort) Selection {
 	if order == nil {
 		return s
@@ -217,6 +225,7 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
+// Rows implements Selection. By relevance, a page may take several queries.
 func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error] {
 	return func(yield func(index.Row, error) bool) {
 		for doc, err := range s.page(ctx, offset, limit) {

@@ -152,6 +152,7 @@ func tally(levels []int) func(level int) {
 // newLevels returns counters for rows with none, one and so on up to all of the terms in their title.
 func (s *storedSelection) newLevels() []int { return make([]int, len(slices.Concat(s.searches...))+1) }
 
+// ByRelevance implements Selection. Without terms, rows keep the view's order.
 func (s *storedSelection) ByRelevance() Selection {
 	by := *s
 	by.relevant, by.order = len(s.searches) > 0, s.rows.def.Order

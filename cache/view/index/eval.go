@@ -71,7 +71,10 @@ func (e evaluation) leaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet
 		if err != nil {
 			return nil, err
 		}
-		q := query{seg: seg, path: leaf.Path, index: index, base: e.table.bases[i], into: set, backtracking: e.backtracking}
+		q := query{
+			seg: seg, path: leaf.Path, index: index, base: e.table.bases[i], into: set,
+			backtracking: e.backtracking,
+		}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}

@@ -83,6 +83,7 @@ func (x *pathIndex) column(rows int) *column {
 // Group's Value is an array with a value for each path, and rows with nothing at a path have null there. Without
 // paths, one group has the number of rows.
 type Facet struct {
+	// Paths with dots, as in a filter.
 	Paths []string
 	Rest  bool           // count by combinations for a single path, too
 	Under *filter.Filter // counts only rows that match; nil counts all

@@ -9,6 +9,7 @@ import (
 
 // Fragment is a prepared piece of text, mostly JSON, from which responses are joined.
 type Fragment struct {
+	// Name is unique among the fragments and parts of a view.
 	Name string
 	// Encode appends the row's piece to dst and returns it. It must be pure: it is
 	// called once per row version, from several goroutines.

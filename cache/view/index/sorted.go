@@ -19,6 +19,7 @@ const SortAlone, SortBytes = 1024, 4
 // permutation has the rows of a segment in an order.
 type permutation []uint32
 
+// Memory implements derived.
 func (p permutation) Memory() int64 { return 4*int64(len(p)) + 128 }
 
 // inOrder yields the selected rows in the range [from, to) of the order of By, in the context's turn.

@@ -23,6 +23,7 @@ type textSearch struct {
 	starts []uint32
 }
 
+// Memory implements derived.
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
 // texts returns the joined texts of a path's index, folded if the literals will be. The segment keeps them.

@@ -20,6 +20,7 @@ type verdicts struct {
 	known, hits *bitset.BitSet
 }
 
+// Memory implements derived: two sets with a bit for each row.
 func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
 
 // confirmElem is confirm, but matches each row only once for a condition.
@@ -52,7 +53,8 @@ func (e evaluation) confirmElem(ctx context.Context, elem *filter.Elem,
 	}
 	for i, v := range all {
 		v.mu.Lock()
-		if rows := uint(len(e.table.segments[i].rows)); e.table.bases[i] == 0 && rows > 0 { // the sets' words need no shift
+		// from slot 0 on, the sets' words need no shift
+		if rows := uint(len(e.table.segments[i].rows)); e.table.bases[i] == 0 && rows > 0 {
 			v.known.InPlaceUnion(open)
 			v.known.Shrink(rows - 1)
 			v.hits.InPlaceUnion(confirmed)
