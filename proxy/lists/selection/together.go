@@ -34,72 +34,97 @@ type under struct {
 	rows  int
 }
 
-// together counts all that the list needs of a view in the store by one query. The facets in which the reader has
-// chosen values ignore these: then the query reads the rows that at most one choice excludes, and each facet has a
-// filter. It returns the number of selected rows, or view.Uncounted if nothing else is to be counted.
+// together counts all that the list needs of a view in the store by one query. It returns the number of selected
+// rows, or view.Uncounted if nothing else is to be counted: then the search counts them.
 func together(ctx context.Context, m *Matches) (count int, err error) {
-	base, all := m.always, m.under("")
-	var near []*filter.Filter
-	var asked []index.Facet
-	var own []string // facets with chosen values
-	for _, name := range m.counting {
-		if m.chosen[name] != nil {
-			own, near = append(own, name), append(near, m.under(name))
-		}
-	}
-	if len(own) > 0 { // and not m.under for each: the rows of all facets
-		if !slices.ContainsFunc(near, func(f *filter.Filter) bool { return f == nil }) {
-			base = filter.And(m.always, filter.Or(near...))
-		}
-	} else {
-		base, all = filter.And(m.always, all), nil
-	}
-	var known []string // the paths of the facets of all selected rows
-	for _, name := range m.dividing {
-		known = append(known, paths[name])
-	}
-	for _, name := range m.counting {
-		if path := pathOf(m.Query, name); m.chosen[name] == nil && !slices.Contains(known, path) {
-			known = append(known, path)
-		}
-	}
-	levels := m.divided()
-	_, sorts := m.sorts(m.levels())
-	if m.entries && sorts && m.levels()[0].titled && !slices.Contains(known, paths[params.Year]) {
-		known = append(known, paths[params.Year])
-	}
-	for _, f := range index.FacetsAt(known...) {
-		f.Under = all
-		asked = append(asked, f)
-	}
-	asked = append(asked, index.Facet{Under: all})
-	if len(levels) > 0 {
-		asked = append(asked, combinations(levels, all), combinations(levels[:1], all))
-	}
-	for _, name := range own {
-		f := index.FacetsAt(pathOf(m.Query, name))[0]
-		f.Under = m.under(name)
-		asked = append(asked, f, index.Facet{Under: f.Under})
-	}
+	t := newTally(m)
+	asked := t.facets()
 	if len(asked) == 1 {
 		return view.Uncounted, nil
 	}
-	found, err := facetsOf(ctx, m, base, asked)
+	found, err := facetsOf(ctx, m, t.base, asked)
 	if err != nil {
 		return 0, err
 	}
-	for i, path := range known {
+	return t.keep(found), nil
+}
+
+// tally is what one query counts for a list. The facets in which the reader has chosen values ignore these: then the
+// query reads the rows that at most one choice excludes, and each facet has a filter.
+type tally struct {
+	matches *Matches
+	base    *filter.Filter // selects the rows that the query reads
+	all     *filter.Filter // selects the rows of the list among them; nil if these are all
+	known   []string       // the paths of the facets of all selected rows
+	own     []string       // the facets with chosen values
+	levels  []level        // by whose values the list is divided, see divided
+}
+
+func newTally(m *Matches) *tally {
+	t := &tally{matches: m, base: m.always, all: m.under(""), levels: m.divided()}
+	var near []*filter.Filter // each selects the rows of a facet in own
+	for _, name := range m.counting {
+		if m.chosen[name] != nil {
+			t.own, near = append(t.own, name), append(near, m.under(name))
+		}
+	}
+	switch {
+	case len(t.own) == 0:
+		t.base, t.all = filter.And(m.always, t.all), nil
+	case !slices.Contains(near, nil): // else a single choice excludes rows, and its facet needs all
+		t.base = filter.And(m.always, filter.Or(near...))
+	}
+	for _, name := range m.dividing {
+		t.known = append(t.known, paths[name])
+	}
+	for _, name := range m.counting {
+		if path := pathOf(m.Query, name); m.chosen[name] == nil && !slices.Contains(t.known, path) {
+			t.known = append(t.known, path)
+		}
+	}
+	_, sorts := m.sorts(m.levels())
+	if m.entries && sorts && m.levels()[0].titled && !slices.Contains(t.known, paths[params.Year]) {
+		t.known = append(t.known, paths[params.Year]) // whose counts tell where each group ends, see walk.sorted
+	}
+	return t
+}
+
+// facets returns the facets of the query, in the order in which keep reads their counts: those of all selected rows,
+// the number of these, the combinations of values and the outermost of them, and for each of own its values and the
+// number of its rows.
+func (t *tally) facets() (asked []index.Facet) {
+	for _, f := range index.FacetsAt(t.known...) {
+		f.Under = t.all
+		asked = append(asked, f)
+	}
+	asked = append(asked, index.Facet{Under: t.all})
+	if len(t.levels) > 0 {
+		asked = append(asked, combinations(t.levels, t.all), combinations(t.levels[:1], t.all))
+	}
+	for _, name := range t.own {
+		f := index.FacetsAt(pathOf(t.matches.Query, name))[0]
+		f.Under = t.matches.under(name)
+		asked = append(asked, f, index.Facet{Under: f.Under})
+	}
+	return asked
+}
+
+// keep keeps the counts of the facets for the methods of Matches that need them, and returns the number of selected
+// rows.
+func (t *tally) keep(found [][]index.Group) (count int) {
+	m := t.matches
+	for i, path := range t.known {
 		m.counts[path] = found[i]
 	}
-	found = found[len(known):]
+	found = found[len(t.known):]
 	count, found = total(found[0]), found[1:]
-	if len(levels) > 0 {
+	if len(t.levels) > 0 {
 		m.combined, m.outer, found = found[0], found[1], found[2:]
 	}
-	for i, name := range own {
+	for i, name := range t.own {
 		m.others[name] = under{found[2*i], total(found[2*i+1])}
 	}
-	return count, nil
+	return count
 }
 
 func combinations(levels []level, under *filter.Filter) index.Facet {
