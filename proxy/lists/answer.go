@@ -91,7 +91,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 			}
 			it := a.readItem(&item{}, e)
 			err = a.relate(ctx, it)
-			a.title = it.headline(it.title(), lang)
+			a.title = it.headline(titleOf(&it.Item), lang)
 			return err
 		}
 		return response.ErrGuess // the plan found it
@@ -264,22 +264,6 @@ func (a *answer) canonicalURL() string {
 		return a.sitePage(a.query.Number(params.Page))
 	}
 	return address(a.links.Base+a.canonical, a.asked.Merge().Entries())
-}
-
-// memberOf returns the lists that contain an item: the list of its view, and the lists about the subjects in its
-// mark.
-func (a *answer) memberOf(row bson.Raw) []page.Link {
-	lang := a.query.Text(params.Lang)
-	all := []page.Link{{Href: a.links.Base + "/lists/" + a.def.View, Label: texts.In(lang).T(a.def.View)}}
-	for _, s := range subjects {
-		for one := range mark.Entries(mark.Of(row), s.name+"s") {
-			if id := raw.StringField(one, "id"); segment(id) != "" {
-				all = append(all,
-					page.Link{Href: a.links.toList(s.name, id), Label: cmp.Or(selection.NameOf(one, lang), id)})
-			}
-		}
-	}
-	return all
 }
 
 // readItem reads what all formats show of an entry into an item, and returns the item.

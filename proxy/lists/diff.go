@@ -124,7 +124,7 @@ func (l *Lists) compare(
 				} else if enabled {
 					field = deciding(name, row, will, lists[i].will)
 				}
-				return Example{ID: it.ID, Title: it.title(), Field: field}
+				return Example{ID: it.ID, Title: titleOf(&it.Item), Field: field}
 			})
 		}
 	}

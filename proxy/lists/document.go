@@ -13,6 +13,8 @@ import (
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
 )
 
 // document is the model for the formats of pages, an item as a list of one. page.List has what only HTML needs.
@@ -35,7 +37,7 @@ type document struct {
 
 func buildPage(write func(*document) (*response.Body, error)) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
-		d, err := a.document(ctx)
+		d, err := documentOf(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -43,20 +45,26 @@ func buildPage(write func(*document) (*response.Body, error)) build {
 	}
 }
 
-// document reads the entries of a page and, for formats with facets, the facets.
-func (a *answer) document(ctx context.Context) (d *document, err error) {
-	if err = a.findTaken(ctx); err != nil {
+// documentOf reads the document of an answer: the entries of its page and, for formats with facets, the facets.
+func documentOf(ctx context.Context, a *answer) (*document, error) {
+	if err := a.findTaken(ctx); err != nil { // before the first address
 		return nil, err
 	}
-	meta, head := a.snap.Meta(), a.lists.head(a.title, a.query.Text(params.Lang))
-	// without what the element leaves out: ids begin with it
-	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title))
-	head.Canonical, head.AsOf = a.canonicalURL(), meta.Published
-	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merge()))
-	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
-	d = &document{
+	d := newDocument(a)
+	d.addFormats(a)
+	d.addForm(a)
+	if err := d.readItems(ctx, a); err != nil {
+		return nil, err
+	}
+	return d, d.count(ctx, a)
+}
+
+// newDocument returns the document of an answer without its entries, facets and links to other formats.
+func newDocument(a *answer) *document {
+	meta := a.snap.Meta()
+	d := &document{
 		List: page.List{
-			Head:    head,
+			Head:    headOf(a),
 			Notes:   a.notes(),
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
 			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages,
@@ -71,6 +79,26 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 		links:      a.links,
 		linkedData: a.query.Flag(params.JSONLD),
 	}
+	translate(&d.Head, a.links.Base+a.path, a.links.Base+a.canonical, a.asked)
+	if d.single || a.def.PageURL != "" { // the canonical address has one language
+		d.Alternates = nil
+	}
+	return d
+}
+
+// headOf returns the head of the pages of an answer, without links to other formats and languages.
+func headOf(a *answer) page.Head {
+	head := a.lists.head(a.title, a.query.Text(params.Lang))
+	// without what the element leaves out: ids begin with it
+	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title))
+	head.Canonical, head.AsOf = a.canonicalURL(), a.snap.Meta().Published
+	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merge()))
+	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
+	return head
+}
+
+// addFormats adds the addresses of the list in the other formats, and the links to those with a label.
+func (d *document) addFormats(a *answer) {
 	for _, f := range formats {
 		if f.label == "" || slices.Contains(a.taken, f.suffix) {
 			continue
@@ -83,10 +111,10 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			d.Exports = append(d.Exports, page.Link{Href: href, Label: f.label, Type: f.media})
 		}
 	}
-	a.lists.translate(&d.Head, a.links.Base+a.path, a.links.Base+a.canonical, a.asked)
-	if d.single || a.def.PageURL != "" { // the canonical address has one language
-		d.Alternates = nil
-	}
+}
+
+// addForm adds what the form of the page sends beside its own fields, and the address that takes back all choices.
+func (d *document) addForm(a *answer) {
 	if len(a.asked.Only(params.Narrowing()...)) > 0 {
 		d.Reset = a.url("", a.asked.Reset())
 	}
@@ -95,41 +123,65 @@ func (a *answer) document(ctx context.Context) (d *document, err error) {
 			d.Params = append(d.Params, page.Param{Name: name, Value: a.asked.FormValue(name)})
 		}
 	}
+}
+
+// readItems reads the entries of the page.
+func (d *document) readItems(ctx context.Context, a *answer) error {
 	var rows []bson.Raw
 	for e, err := range a.rows.Entries(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d.items, rows = append(d.items, a.readItem(&item{}, e)), append(rows, e.Doc())
 	}
 	if err := a.relate(ctx, d.items...); err != nil {
-		return nil, err
+		return err
 	}
 	for i, it := range d.items {
 		if err := a.complete(ctx, it, rows[i]); err != nil {
-			return nil, err
+			return err
 		}
 		if d.single {
 			if err := a.resolveNotices(ctx, it); err != nil {
-				return nil, err
+				return err
 			}
-			d.memberOf = a.memberOf(rows[i])
+			d.memberOf = d.containing(rows[i])
 		}
 	}
+	return nil
+}
+
+// count counts what the format shows of the whole list beside the entries: facets, years and missing ids.
+func (d *document) count(ctx context.Context, a *answer) (err error) {
 	if a.format.suffix == ".json" || a.format.suffix == "" && !d.single {
-		err = a.facets(ctx, d)
+		err = d.readFacets(ctx, a)
 	}
 	if err == nil && a.query.Flag(params.Chart) {
-		d.Years, err = a.years(ctx)
+		d.Years, err = yearsOf(ctx, a.rows)
 	}
 	if a.format.suffix == ".json" && err == nil {
 		d.missing, err = a.rows.Missing(ctx)
 	}
-	return d, err
+	return err
 }
 
-// facets counts the facets of a document. On a page their values are links, unless they are the frame's.
-func (a *answer) facets(ctx context.Context, d *document) (err error) {
+// containing returns the lists that contain an item: the list of its view, and the lists about the subjects in its
+// mark.
+func (d *document) containing(row bson.Raw) []page.Link {
+	all := []page.Link{{Href: d.links.Base + "/lists/" + d.view, Label: texts.In(d.Lang).T(d.view)}}
+	for _, s := range subjects {
+		for one := range mark.Entries(mark.Of(row), s.name+"s") {
+			if id := raw.StringField(one, "id"); segment(id) != "" {
+				all = append(all,
+					page.Link{Href: d.links.toList(s.name, id), Label: cmp.Or(selection.NameOf(one, d.Lang), id)})
+			}
+		}
+	}
+	return all
+}
+
+// readFacets counts the facets. On a page their values are links, unless they are the frame's.
+func (d *document) readFacets(ctx context.Context, a *answer) (err error) {
 	isPage := a.format.suffix == ""
 	d.facets, err = a.rows.Facets(ctx, isPage)
 	if !isPage {
@@ -163,9 +215,9 @@ func (a *answer) facets(ctx context.Context, d *document) (err error) {
 	return err
 }
 
-// years counts the entries of all pages by year, in order. It leaves out entries without a year.
-func (a *answer) years(ctx context.Context) (all []page.YearCount, err error) {
-	counted, err := a.rows.Names(ctx, params.Year)
+// yearsOf counts the entries of all pages by year, in order. It leaves out entries without a year.
+func yearsOf(ctx context.Context, rows *selection.Matches) (all []page.YearCount, err error) {
+	counted, err := rows.Names(ctx, params.Year)
 	for _, c := range counted {
 		if year, _, ok := params.Years(c.Value); ok {
 			all = append(all, page.YearCount{Year: year, Count: c.Count})

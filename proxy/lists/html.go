@@ -45,7 +45,7 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*
 func (d *document) description() string {
 	parts := []string{texts.In(d.Lang).Entries(d.Count)}
 	for _, it := range d.items[:min(len(d.items), 3)] {
-		parts = append(parts, it.headline(it.title(), d.Lang))
+		parts = append(parts, it.headline(titleOf(&it.Item), d.Lang))
 	}
 	return beginning(strings.Join(parts, " · "))
 }
@@ -79,14 +79,14 @@ func (it *item) elsewhere() (all []page.Link) {
 		}
 	}
 	label := "DOI"
-	if it.shows("doi") {
+	if it.shown.have("doi") {
 		label = "doi:" + it.DOI
 	}
 	add(identifier.DOIAddress(it.DOI), label, "")
-	if it.URL != it.PDF || !it.shows("pdf") {
+	if it.URL != it.PDF || !it.shown.have("pdf") {
 		add(it.URL, "URL", "")
 	}
-	if it.shows("pdf") {
+	if it.shown.have("pdf") {
 		add(it.PDF, "PDF", "application/pdf")
 	}
 	return all

@@ -28,7 +28,7 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 		want := strings.Join(takes, ", ")
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", want, others)
 	}
-	headers := l.pageHeaders()
+	headers := pageHeaders(l.policy)
 	if f.suffix == ".json" {
 		headers = nil
 	} else {
@@ -41,7 +41,7 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 		sections, err := l.sections(ctx, s, base, lang, year, q)
 		head, meta := l.head("", lang), s.Own().Meta()
 		head.Self, head.AsOf = address(base+path, q), meta.Published
-		l.translate(&head, base+path, base+path, q)
+		translate(&head, base+path, base+path, q)
 		switch {
 		case err != nil:
 			return nil, err

@@ -37,18 +37,20 @@ type item struct {
 	period           string     // the date, or the first and last day, in the language of the answer
 	href             string     // the target of the link on its title; empty if there is none
 	authors          []page.Author
-	shown            []string // values of params.Show
+	shown            parts // the parts that the answer shows beside the citation
 	extras           page.Extras
 	shownNotices     []page.Notice
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
-func (it *item) title() string { return titleOf(&it.Item) }
-
+// titleOf returns the title of an item that has one, the name of a person or a project, or else the id.
 func titleOf(it *cite.Item) string { return cmp.Or(it.Text, it.Name, it.ID) }
 
-// shows reports whether the request asks for a part of entries.
-func (it *item) shows(part string) bool { return slices.Contains(it.shown, part) }
+// parts are the values of params.Show.
+type parts []string
+
+// have reports whether an answer shows a part of entries.
+func (p parts) have(part string) bool { return slices.Contains(p, part) }
 
 // times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
 // publication of the view are ignored. Its zone is the one in which days begin.
@@ -87,7 +89,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	it.authors = a.links.persons(it.Authors)
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
-	it.shownNotices = a.named(it)
+	it.shownNotices = noticesIn(texts.In(a.query.Text(params.Lang)), it)
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
 		it.html = it.withNotice(a.shorten(a.compose(it), it), a.query.Text(params.Lang))
@@ -110,7 +112,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	if a.query.Text(params.Style) == "web" {
 		it.html = withExtent(it.html, &it.Item, it.year)
 	}
-	it.html = it.withNotice(a.shorten(a.bylines().in(it.html, it), it), a.query.Text(params.Lang))
+	it.html = it.withNotice(a.shorten(bylinesOf(a).in(it.html, it), it), a.query.Text(params.Lang))
 	return err
 }
 

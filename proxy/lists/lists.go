@@ -225,7 +225,7 @@ func (l *Lists) head(title, lang string) page.Head {
 
 // translate adds to a head the links to its page in each language, for readers and, at a canonical address, for
 // search engines. They name the language, because without it the preference of the browser decides.
-func (l *Lists) translate(h *page.Head, path, canonical string, q params.Query) {
+func translate(h *page.Head, path, canonical string, q params.Query) {
 	entries := q.Merge().Entries()
 	for _, lang := range label.Languages() {
 		h.Languages = append(h.Languages,

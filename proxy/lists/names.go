@@ -24,7 +24,7 @@ type bylines struct {
 	bound int      // most persons that a citation has, also those not in view; 0: all
 }
 
-func (a *answer) bylines() bylines {
+func bylinesOf(a *answer) bylines {
 	b := bylines{
 		Language: texts.In(a.query.Text(params.Lang)), own: a.query.Both(params.Person),
 		most: a.query.Number(params.Authors), last: a.mapping.LastAuthor,

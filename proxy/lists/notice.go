@@ -10,7 +10,6 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
-	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
@@ -119,9 +118,8 @@ func (a *answer) relate(ctx context.Context, items ...*item) error {
 	return err
 }
 
-// named returns an item's notices as pages and JSON have them.
-func (a *answer) named(it *item) (all []page.Notice) {
-	t := texts.In(a.query.Text(params.Lang))
+// noticesIn returns an item's notices as pages and JSON have them, in a language.
+func noticesIn(t texts.Language, it *item) (all []page.Notice) {
 	for _, n := range it.Notices {
 		all = append(all, page.Notice{
 			Type: n.Code, Label: t.T("notice-" + n.Code), DOI: n.DOI,

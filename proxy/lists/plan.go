@@ -84,7 +84,7 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 		}
 		b, err := write(ctx, a)
 		if err == nil {
-			b.Ignored = a.ignored()
+			b.Ignored = query.IgnoredValues(a.unknown)
 			b.Selected = response.Selected{On: a.snap, Count: a.count, Rows: response.Documents(a.rows.Entries)}
 			b.Selected.Filter, b.Selected.Searches = a.rows.Filter()
 		}
@@ -138,8 +138,8 @@ func (f format) build() build {
 	return buildPage(html(page.Page, page.Single))
 }
 
-func (l *Lists) pageHeaders() []response.Header {
-	return []response.Header{{Name: "Content-Security-Policy", Value: l.policy}}
+func pageHeaders(policy string) []response.Header {
+	return []response.Header{{Name: "Content-Security-Policy", Value: policy}}
 }
 
 // notInNames matches the characters that are left out of file names.
@@ -147,7 +147,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" {
-		return l.lists.pageHeaders()
+		return pageHeaders(l.lists.policy)
 	}
 	if l.format.suffix != ".json" {
 		all = append(all, response.Header{Name: "X-Robots-Tag", Value: "noindex"})

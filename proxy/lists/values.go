@@ -80,9 +80,6 @@ func (l *Lists) fixed(ctx context.Context, snap *view.Snapshot, q selection.Ques
 	return q, err
 }
 
-// ignored lists the unknown values in the form for Vitrine-Ignored.
-func (a *answer) ignored() string { return query.IgnoredValues(a.unknown) }
-
 // mostNotes bounds the unknown values that a page names.
 const mostNotes = 8
 
