@@ -24,26 +24,41 @@ import (
 	"vitrine/rules/raw"
 )
 
-// answer reads the rows of a listing in snapshots. Only one goroutine may use it.
+// answer reads the rows of a listing in snapshots. A plan's Build makes one for each body: the plan is shared by
+// requests and outlives snapshots, while an answer has what the snapshots say of it, such as its title and the
+// number of entries.
+//
+// Only one goroutine may use it. An export, which several goroutines write, reads of it only what does not change
+// any more.
 type answer struct {
 	*listing
-	snaps     response.Snapshots
-	snap      *view.Snapshot // of the listing's view
-	rows      *selection.Matches
-	mapping   *cite.Mapping // the mapping of the view
-	query     params.Query  // all effective parameters
-	title     string
-	canonical string   // the path for search engines
-	taken     []string // suffixes that url leaves out, see findTaken
-	count     int      // number of records
-	entries   int      // number of entries: a record has one in each of its groups
-	pages     int
-	unknown   []query.Unknown // values of the request that no public record has
+	snaps   response.Snapshots
+	snap    *view.Snapshot // of the listing's view
+	rows    *selection.Matches
+	mapping *cite.Mapping // the mapping of the view
+	query   params.Query  // all effective parameters
+	// the heading in the language of the answer, plain text; see name
+	title string
+	// the path for search engines. It differs from the path of the listing where that has an ORCID in place of a
+	// username.
+	canonical string
+	// suffixes that url leaves out, see findTaken; nil until it was called
+	taken []string
+	// number of records
+	count int
+	// number of entries, at least count: a record has one in each of its groups
+	entries int
+	// at least 1, also for an empty list, so that its first page exists
+	pages   int
+	unknown []query.Unknown // values of the request that no public record has
 }
 
+// build makes the body of an answer in a format. It may return before it has read all rows: an export reads them
+// while it is sent.
 type build = func(context.Context, *answer) (*response.Body, error)
 
-// selected returns the answer of a listing whose values need no look-up, see on.
+// selected returns the answer of a listing whose values need no look-up, see on. It returns response.ErrGuess if
+// the plan's guess, which was made in other snapshots, does not hold in these; then the caller plans anew.
 func (l *listing) selected(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
 	snap, err := s.Of(l.def.View)
 	if err != nil {
@@ -56,6 +71,8 @@ func (l *listing) selected(ctx context.Context, s response.Snapshots, listed boo
 	if listed {
 		a.counting()
 	}
+	// The order matters: an outdated plan has no title, and neither the title nor the size is worth reading for a
+	// list that does not exist.
 	if err = a.outdated(ctx); err == nil {
 		err = a.name(ctx)
 	}
@@ -65,7 +82,9 @@ func (l *listing) selected(ctx context.Context, s response.Snapshots, listed boo
 	return a, err
 }
 
-// counting tells the selection which facets the answer shows.
+// counting tells the selection which facets the answer shows, before it selects rows: a view in the store counts
+// them by the query that also counts the rows. A page also shows the facets in which its reader has chosen
+// something, to take that back.
 func (a *answer) counting() {
 	page := a.format.suffix == "" && !a.isItem()
 	if page || a.format.suffix == ".json" {
@@ -85,6 +104,7 @@ func (a *answer) name(ctx context.Context) (err error) {
 	lang := a.query.Text(params.Lang)
 	switch {
 	case a.isItem():
+		// An item is a list of one. Its title begins with what other records say of it, such as a retraction.
 		for e, err := range a.rows.Entries(ctx) {
 			if err != nil {
 				return err
@@ -102,6 +122,8 @@ func (a *answer) name(ctx context.Context) (err error) {
 		a.title = cmp.Or(either(a.def.Title, lang), a.path)
 		return nil
 	}
+	// Activities come first, because most subjects are in the mark of one. Persons and projects without an activity
+	// are in the marks of their own view.
 	var row bson.Raw
 	for _, name := range a.about.views() {
 		snap, err := a.snaps.Of(name)
@@ -137,6 +159,7 @@ func (a *answer) has(ctx context.Context, ids ...string) (bool, error) {
 }
 
 // outdated returns response.ErrGuess if the path of the request leads to a longer id in the answer's snapshots.
+// Plans are kept longer than snapshots: /items/a.bib is the file of item a until a record has the id a.bib.
 func (a *answer) outdated(ctx context.Context) error {
 	if len(a.to.longer) == 0 {
 		return nil
@@ -149,6 +172,7 @@ func (a *answer) outdated(ctx context.Context) error {
 }
 
 // findTaken finds the suffixes with which the path of the answer is that of another id, which ends like a format.
+// If there is a unit BIO.bib, then /lists/unit/BIO.bib is its page, and no address of the BibTeX of unit BIO.
 func (a *answer) findTaken(ctx context.Context) error {
 	if !a.isItem() && a.about.name == "" {
 		return nil
@@ -161,6 +185,8 @@ func (a *answer) findTaken(ctx context.Context) error {
 			}
 		}
 	}
+	// One look-up for all suffixes answers nearly every request. Only if it finds something is each id looked up by
+	// itself.
 	found, err := a.has(ctx, slices.Collect(maps.Keys(suffixes))...)
 	if !found || err != nil {
 		return err
@@ -184,16 +210,24 @@ func (a *answer) url(suffix string, q params.Query) string {
 }
 
 // whole returns the address of the whole list in another format, with what the format has of this one's look.
+// Without Merge, a file would have two parameters, frame and choices, for what one can say, and be kept twice.
 func (a *answer) whole(f format) string {
 	q := a.asked.Merge().Only(slices.Concat(filterParams, f.reads)...)
+	// The page of entries and what surrounds them are no part of the whole list.
 	return a.url(f.suffix, q.Beyond(q.Only(notWhole...)))
 }
 
-// mostNamesakes is the most ids that the error for a name of several subjects has.
+// mostNamesakes is the most ids that the error for a name of several subjects has. It keeps the message readable.
 const mostNamesakes = 10
 
-// absent returns the error for a list about a subject of which there is no public record: Moved, if the path has the
-// name of exactly one subject in place of its id, or the id in another case.
+// absent returns the error for a list about a subject of which there is no public record. It is Moved if the path
+// has the name of exactly one subject in place of its id, or the id in another case; otherwise it is 404 with the
+// ids of namesakes or the nearest name. Only ids and names of public records occur in it.
+//
+//	/lists/unit/moth               Moved to /lists/unit/MOTH
+//	/lists/unit/Moth Ecology       Moved to /lists/unit/MOTH
+//	/lists/person/Moe, Anna        404: Several have the name Moe%2C%20Anna: amoe, moe2.
+//	/lists/unit/MOHT               404: No public record knows MOHT, did you mean MOTH?
 func (a *answer) absent(ctx context.Context) error {
 	if a.to.shorter {
 		return response.ErrGuess // the plan found a record
@@ -207,6 +241,7 @@ func (a *answer) absent(ctx context.Context) error {
 		snaps = append(snaps, snap)
 	}
 	values, kind := a.lists.values, a.about.name
+	// The whole segment may be a name with a dot. So each way to read it is tried, the longest name first.
 	for _, way := range readings(a.to.asked) {
 		found, err := values.Named(ctx, snaps, kind, way.name)
 		if err != nil {
@@ -241,13 +276,16 @@ func (a *answer) absent(ctx context.Context) error {
 	return notFound(reason + ", did you mean " + near + "?")
 }
 
-// turns returns the addresses of other pages, as far as they exist. In a fragment they are addresses of pages.
+// turns returns the addresses of other pages, as far as they exist, by their relation: first, prev, next and last.
+// In a fragment they are addresses of pages, because a browser follows them without the script; on a site with a
+// page_url they are addresses of that site.
 func (a *answer) turns() map[string]string {
 	suffix := strings.TrimSuffix(a.format.suffix, ".html")
 	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
 	if suffix != a.format.suffix && a.def.PageURL != "" {
 		address = a.sitePage
 	}
+	// prev leads to the last page if the request asks for a page behind it.
 	n, all := a.query.Number(params.Page), map[string]string{}
 	if n > 1 {
 		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
@@ -258,7 +296,8 @@ func (a *answer) turns() map[string]string {
 	return all
 }
 
-// canonicalURL returns the address of the list for search engines, on the site that shows it if there is one.
+// canonicalURL returns the address of the list for search engines, on the site that shows it if there is one. It
+// has no parameters that change only the look, so that all looks of a list are one page to them.
 func (a *answer) canonicalURL() string {
 	if a.def.PageURL != "" {
 		return a.sitePage(a.query.Number(params.Page))
@@ -266,7 +305,8 @@ func (a *answer) canonicalURL() string {
 	return address(a.links.Base+a.canonical, a.asked.Merge().Entries())
 }
 
-// readItem reads what all formats show of an entry into an item, and returns the item.
+// readItem reads what all formats show of an entry into an item, and returns the item. Exports pass one item for
+// all entries, so every field that it sets must be set for each entry.
 func (a *answer) readItem(it *item, e selection.Entry) *item {
 	row := e.Doc()
 	a.mapping.Read(row, &it.Item)
@@ -281,6 +321,8 @@ func (a *answer) readItem(it *item, e selection.Entry) *item {
 	return it
 }
 
+// groups returns the groups of an entry for the model of pages. Counts are 0, which means not shown, unless the
+// request asks for them.
 func (a *answer) groups(e selection.Entry) (all []page.Group) {
 	for _, g := range e.Groups {
 		if !a.query.Flag(params.Counts) {

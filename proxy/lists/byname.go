@@ -1,6 +1,7 @@
 package lists
 
-// Moved is the error for a path that has the name of a subject in place of its id, or the id in another case.
+// Moved is the error for a path that has the name of a subject in place of its id, or the id in another case. The
+// server answers it with a redirect to At, so that a list has one address and one kept answer.
 type Moved struct {
 	Address string // of the list of the id in the format of the path, without parameters
 }

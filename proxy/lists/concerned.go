@@ -15,11 +15,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// mostFollowed is for how many changes of a view Concerned looks. With more, caches drop the whole view.
+// mostFollowed is for how many changes of a view Concerned looks. With more, such as after an import, caches drop
+// the whole view: looking for so many would cost more than the answers that it saves. It is also the number of keys
+// that one query compares.
 const mostFollowed = 1000
 
 // Concerned returns the changes that led to a snapshot, and as changes the rows whose answers show something of a
 // changed record: those that its notices are about, before the change or after it, and those with notices about it.
+// Caches use it to drop the answers about them: a new notice of retraction changes the page of the retracted work,
+// whose own record stays the same.
+//
+// changes is not modified. The result is changes itself if lists are disabled, the view is not that of activities,
+// which alone has notices, or there are no changes or more than mostFollowed.
 func (l *Lists) Concerned(ctx context.Context, next *view.Snapshot, changes []index.Change) ([]index.Change, error) {
 	if !l.Enabled() || next.Meta().View != rules.ViewActivities || len(changes) == 0 || len(changes) > mostFollowed {
 		return changes, nil

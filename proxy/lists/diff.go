@@ -16,7 +16,8 @@ import (
 	"vitrine/rules/osiris"
 )
 
-// Difference is what a change would hide in a list, and show.
+// Difference is what a change of settings would hide in a list, and show. An operator reads it before the change;
+// nothing is built for it.
 type Difference struct {
 	List   string  `json:"list"` // the name of a list or, for all lists of a view's records, of the view
 	Before int     `json:"before"`
@@ -44,6 +45,8 @@ type Example struct {
 	Field string `json:"field"`
 }
 
+// mostExamples is the most examples of the records that a change hides, and of those that it shows. Fields has the
+// reasons of all.
 const mostExamples = 5
 
 // Present is what Diff compares lists by: the views, and the time.
@@ -56,6 +59,9 @@ type Present struct {
 
 // Diff compares the lists with others, next, and reads the rows of all views for it. was and will are the rules by
 // which records are public before and after the change. unjudged is for NotJudged.
+//
+// It applies the new rule to the rows of the present views. So it cannot judge what only another build of the views
+// would show, such as records that a new filter of a view admits.
 func (l *Lists) Diff(
 	ctx context.Context, on Present, next *Lists, was, will mark.Rule, unjudged []string,
 ) (all []Difference, err error) {
@@ -70,6 +76,8 @@ func (l *Lists) Diff(
 		if err != nil {
 			return nil, err
 		}
+		// The first entry is for all lists of the view's records, and the others are for the lists of the
+		// configuration. A list that only one side has compares with nil, by which no row holds.
 		lists := []Difference{{List: view, was: filter.All(), will: filter.All(), NotJudged: unjudged}}
 		for i, side := range []*Lists{l, next} {
 			for _, one := range side.lists[:len(side.o.Named)] {
@@ -97,7 +105,8 @@ func (l *Lists) Diff(
 	return all, nil
 }
 
-// compare counts the rows of a view in its lists before and after the change.
+// compare counts the rows of a view in its lists before and after the change. It reads each row once for all lists,
+// and gives way to other requests, because an operator can wait.
 func (l *Lists) compare(
 	ctx context.Context, snap *view.Snapshot, lists []Difference, was, will mark.Rule, enabled bool,
 ) error {
@@ -170,7 +179,9 @@ func (c *Changes) add(e Example) {
 	c.Fields[e.Field]++
 }
 
-// deciding names the fields by which a rule and a list's own conditions refuse a row.
+// deciding names the fields by which a rule and a list's own conditions refuse a row: "public, hide" for example. A
+// condition that a setting of OSIRIS's portal made has the stored value and the name of that setting, because the
+// operator changes it there.
 func deciding(view string, row bson.Raw, rule mark.Rule, own *filter.Filter) string {
 	if own == nil {
 		return "the list itself"
@@ -193,10 +204,12 @@ func deciding(view string, row bson.Raw, rule mark.Rule, own *filter.Filter) str
 		fields[i] = strings.TrimPrefix(field, mark.Field+".")
 	}
 	slices.Sort(fields)
+	// The rule shows the row and the list has it, so only the build that adds the mark is missing.
 	return cmp.Or(strings.Join(slices.Compact(fields), ", "), "not built yet")
 }
 
-// refusing returns the paths of the conditions that a row does not satisfy.
+// refusing returns the paths of the conditions that a row does not satisfy. It looks into conjunctions only: each
+// of their conditions must hold, while of a disjunction no single one is the reason.
 func refusing(n filter.Node, row bson.Raw) (paths []string) {
 	if ok, err := filter.Match(n, row, nil); ok && err == nil {
 		return nil

@@ -17,24 +17,32 @@ import (
 	"vitrine/rules/raw"
 )
 
-// document is the model for the formats of pages, an item as a list of one. page.List has what only HTML needs.
+// document is the model for the formats of pages, an item as a list of one. page.List has what only HTML needs. A
+// document has everything that its format writes, so that the formats are functions of a document alone and cannot
+// look at snapshots again.
 type document struct {
 	page.List
-	view       string
-	single     bool              // the document is an item
-	page       string            // the address of the list or item, without parameters
-	feedID     string            // the name from which the feed's id is made
-	self       link              // the link to the document in its own format
-	files      map[string]string // the addresses of the other formats, by suffix without the dot
+	view   string
+	single bool   // the document is an item
+	page   string // the address of the list or item, without parameters
+	// the name from which the feed's id is made: path and parameters without the server's address, so that the id
+	// survives a move of the server
+	feedID string
+	self   link              // the link to the document in its own format
+	files  map[string]string // the addresses of the other formats, by suffix without the dot
+	// of the snapshot of the view; only JSON shows it
 	generation uint64
 	links      Links
 	facets     []selection.Facet
 	items      []*item
-	missing    []string    // requested ids that the list does not have
+	// requested ids that the list does not have; only JSON shows them
+	missing    []string
 	linkedData bool        // pages contain the block of JSON-LD
 	memberOf   []page.Link // the lists that contain an item
 }
 
+// buildPage returns the build of a format that writes a document. Unlike exports, such a body is complete before it
+// is sent: a page has at most params' limit of entries, and its head depends on them.
 func buildPage(write func(*document) (*response.Body, error)) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
 		d, err := documentOf(ctx, a)
@@ -59,7 +67,8 @@ func documentOf(ctx context.Context, a *answer) (*document, error) {
 	return d, d.count(ctx, a)
 }
 
-// newDocument returns the document of an answer without its entries, facets and links to other formats.
+// newDocument returns the document of an answer without its entries, facets and links to other formats. It reads no
+// rows.
 func newDocument(a *answer) *document {
 	meta := a.snap.Meta()
 	d := &document{
@@ -114,6 +123,8 @@ func (d *document) addFormats(a *answer) {
 }
 
 // addForm adds what the form of the page sends beside its own fields, and the address that takes back all choices.
+// Browsers drop the query of the address to which they send a form, so the frame and the look travel in hidden
+// fields; the page number does not, because other words have other pages.
 func (d *document) addForm(a *answer) {
 	if len(a.asked.Only(params.Narrowing()...)) > 0 {
 		d.Reset = a.url("", a.asked.Reset())
@@ -125,7 +136,8 @@ func (d *document) addForm(a *answer) {
 	}
 }
 
-// readItems reads the entries of the page.
+// readItems reads the entries of the page: first all rows, then what other records say of the items together, and
+// last what each item shows, which depends on both.
 func (d *document) readItems(ctx context.Context, a *answer) error {
 	var rows []bson.Raw
 	for e, err := range a.rows.Entries(ctx) {
@@ -166,7 +178,7 @@ func (d *document) count(ctx context.Context, a *answer) (err error) {
 }
 
 // containing returns the lists that contain an item: the list of its view, and the lists about the subjects in its
-// mark.
+// mark. Subjects whose id cannot be in a path have no list.
 func (d *document) containing(row bson.Raw) []page.Link {
 	all := []page.Link{{Href: d.links.Base + "/lists/" + d.view, Label: texts.In(d.Lang).T(d.view)}}
 	for _, s := range subjects {
@@ -198,6 +210,8 @@ func (d *document) readFacets(ctx context.Context, a *answer) (err error) {
 		}
 		d.Facets = append(d.Facets, shown)
 	}
+	// Others are filters that no facet shows, and must be visible: the words of the frame, and exclusions. Only
+	// what the reader has excluded can be taken back.
 	t := texts.In(a.query.Text(params.Lang))
 	if words := a.asked.Text(params.Words); words != "" {
 		d.Others = append(d.Others, page.Link{Label: t.T("search") + ": " + words})

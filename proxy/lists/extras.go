@@ -20,6 +20,8 @@ import (
 var onItemPage = []string{"badges", "keywords", "oa", "pdf", "units"}
 
 // show adds to an item the parts that the request asks for. They come from the row, and take no memory beside it.
+// An unknown part cannot occur: params.Parse has checked the names, and doi and pdf, which have no case here,
+// change the links (see item.elsewhere).
 func (a *answer) show(it *item, row bson.Raw) {
 	lang := a.query.Text(params.Lang)
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 && a.isItem() && a.format.suffix == "" {
@@ -60,7 +62,8 @@ func (a *answer) show(it *item, row bson.Raw) {
 	}
 }
 
-// paragraphs returns the abstract of an item, in a list no more of it than a citation may have.
+// paragraphs returns the abstract of an item as HTML, in a list no more bytes of it than a citation may have. The
+// limit counts for all paragraphs together, and the last one that fits in part ends in an ellipsis.
 func (a *answer) paragraphs(it *item) []string {
 	all, left := it.Paragraphs(), mostHTML
 	for i := range all {
@@ -72,7 +75,8 @@ func (a *answer) paragraphs(it *item) []string {
 	return all
 }
 
-// entries joins a field of the entries in a list of a row's mark.
+// entries joins a field of the entries in a list of a row's mark, for a cell of a table: "MOTH; OWL". Entries
+// without the field are left out.
 func entries(row bson.Raw, list, field string) string {
 	var all []string
 	for one := range mark.Entries(mark.Of(row), list) {

@@ -18,7 +18,8 @@ import (
 	"vitrine/rules/markup"
 )
 
-// feed is the model for the templates of feeds: the newest items of a list.
+// feed is the model for the templates of feeds: the newest items of a list. One model serves Atom (RFC 4287), RSS
+// 2.0 and JSON Feed.
 type feed struct {
 	ID, Title, Lang string
 	Page            string // the address of the list for people
@@ -36,7 +37,8 @@ type feedEntry struct {
 	Licence               string // its address
 }
 
-// urn returns an identifier that does not depend on the server's address.
+// urn returns an identifier that does not depend on the server's address: after a move, feed readers would report
+// all items as new. It is a hash of the name in the form of a UUID of version 5, which any program may check.
 func urn(name string) string {
 	b := sha1.Sum([]byte("vitrine\x00" + name)) // version 5 of RFC 9562
 	b[6], b[8] = b[6]&0x0f|0x50, b[8]&0x3f|0x80
@@ -44,7 +46,8 @@ func urn(name string) string {
 }
 
 // newest returns a function that writes the feed of a document by a template. The feed's time is that of its newest
-// item, not of its view, because feed readers report a later time as news.
+// item, not of its view, because feed readers report a later time as news. An empty feed has the time of its view,
+// because Atom requires one.
 func newest(template string) func(*document) (*response.Body, error) {
 	return func(d *document) (*response.Body, error) {
 		f := feed{ID: urn(d.feedID), Title: d.Title, Lang: d.Lang, Page: d.Canonical, Self: d.self}
@@ -67,7 +70,8 @@ func newest(template string) func(*document) (*response.Body, error) {
 	}
 }
 
-// xmlRune replaces characters that XML does not allow.
+// xmlRune replaces characters that XML does not allow, even as references: control characters but tab and line
+// breaks, and two noncharacters (XML 1.0: 2.2). For strings.Map.
 func xmlRune(r rune) rune {
 	if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError
@@ -78,6 +82,8 @@ func xmlRune(r rune) rune {
 //go:embed feeds.tmpl
 var feedTemplates string
 
+// feeds has the templates. They are of text/template, because one of them writes JSON; so each text in them passes
+// one of these functions: json, xml for the content of elements and attributes, or cdata for HTML.
 var feeds = template.Must(template.New("").Funcs(template.FuncMap{
 	"json": func(s string) (string, error) {
 		text, err := encode(s)

@@ -6,7 +6,7 @@ import (
 	"vitrine/proxy/lists/params"
 )
 
-// format is a format of answers for lists and items.
+// format is a format of answers for lists and items. A new one is a row of formats and a case of format.build.
 type format struct {
 	suffix string // suffix of the URL; empty for the page
 	media  string // the media type, without its parameters
@@ -27,14 +27,18 @@ func (f format) choices(q params.Query) bool {
 	return f.suffix == "" && !q.Flag(params.Embed) || f.suffix == ".html" || f.suffix == ".json"
 }
 
-// mostAuthors is the number of persons in view in a citation: some records have hundreds.
+// mostAuthors is the number of persons in view in a citation: some records have hundreds. The parameter authors
+// changes it. It is text, as the values of parameters are.
 const mostAuthors = "20"
 
 // formats are in order of preference, for clients without a preference.
 var formats = func() []format {
 	const utf8 = "; charset=utf-8"
+	// shown are the parameters of formats for readers. JSON leaves out the last, since it has no block of JSON-LD.
 	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors,
 		params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
+	// append must not write into shown and file, which rows share: shown is clipped, and file has no capacity to
+	// spare.
 	file := []string{params.Sort, params.Page, params.Limit}
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
@@ -68,6 +72,7 @@ var formats = func() []format {
 }()
 
 // MediaTypes returns the media types among which Accept chooses at a URL without a suffix, the preferred one first.
+// Callers may change the result.
 func MediaTypes() (all []string) {
 	for _, f := range formats {
 		if f.suffix != ".html" { // its media type is that of the page
@@ -77,7 +82,8 @@ func MediaTypes() (all []string) {
 	return all
 }
 
-// negotiate returns the format of an accepted media type, or the page.
+// negotiate returns the format of an accepted media type, or the page, also for a type that MediaTypes does not
+// have.
 func negotiate(accepted string) format {
 	return formats[max(slices.IndexFunc(formats, func(f format) bool { return f.media == accepted }), 0)]
 }

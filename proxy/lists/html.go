@@ -14,13 +14,15 @@ import (
 	"vitrine/rules/pages"
 )
 
-// html returns a function that writes the HTML of a list or an item.
+// html returns a function that writes the HTML of a list or an item by two functions of package page: whole pages,
+// or fragments. The links to other formats are in a header, too, for programs that do not read HTML.
 func html(list func(*page.List) []byte, single func(*page.Record) []byte) func(*document) (*response.Body, error) {
 	return func(d *document) (*response.Body, error) {
 		if d.single {
 			r := d.record()
 			return bodyOf(single(r), signposts(&d.items[0].Item, r)...), nil
 		}
+		// JSON-LD has the items as they are in a list, without what is too much there.
 		data := []byte(listHead(d.Title, d.Count))
 		for i, it := range d.items {
 			if i > 0 {
@@ -50,7 +52,8 @@ func (d *document) description() string {
 	return beginning(strings.Join(parts, " · "))
 }
 
-// mostDescribed is the most characters of a description. Search engines show about 160.
+// mostDescribed is the most characters of a description. Search engines show about 160, and cut the rest
+// themselves.
 const mostDescribed = 200
 
 // beginning returns a text in one line, cut at a word if it is long.
@@ -63,6 +66,7 @@ func beginning(text string) string {
 	return text
 }
 
+// model returns the item for package page.
 func (it *item) model() page.Item {
 	return page.Item{
 		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html,
@@ -71,7 +75,8 @@ func (it *item) model() page.Item {
 	}
 }
 
-// elsewhere returns the links of an item to its publication.
+// elsewhere returns the links of an item to its publication. With the part doi, the link shows the DOI itself. A
+// stored address that is that of the PDF appears once.
 func (it *item) elsewhere() (all []page.Link) {
 	add := func(href, label, media string) {
 		if href != "" {
@@ -92,6 +97,8 @@ func (it *item) elsewhere() (all []page.Link) {
 	return all
 }
 
+// record returns the model for the page of the single item of the document. Unlike an item of a list, it has all
+// persons, fields and keywords, and the tags that reference managers read.
 func (d *document) record() *page.Record {
 	it := d.items[0]
 	r := &page.Record{
@@ -106,6 +113,7 @@ func (d *document) record() *page.Record {
 	for _, p := range it.authors {
 		about = append(about, p.Name)
 	}
+	// Without an abstract, search engines get the persons, the type, the venue and the year.
 	about = []string{strings.Join(about, "; "), cmp.Or(it.subkind, it.kind), it.Container, it.year}
 	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
 	r.Description = beginning(cmp.Or(it.Abstract, strings.Join(about, " · ")))
@@ -113,6 +121,7 @@ func (d *document) record() *page.Record {
 		r.Description = beginning(it.shownNotices[0].Label + ": " + r.Description)
 	}
 	r.Notices = it.shownNotices
+	// If the site has a page for each activity, search engines are to show that one.
 	r.Canonical = d.page
 	if d.links.Activity != "" && d.links.Activity != NoLink && d.view == rules.ViewActivities {
 		r.Canonical = d.links.ToItem(&it.Item) // the address of the record on the site
@@ -138,7 +147,8 @@ func (d *document) record() *page.Record {
 	return r
 }
 
-// mostSignposts is the most links of one kind in a header.
+// mostSignposts is the most links of one kind in a header. Proxies and clients refuse long headers: nginx reads one
+// of 4 or 8 KiB by default.
 const mostSignposts = 20
 
 // signposts are the links that guide programs from an item's page (signposting.org/FAIR).

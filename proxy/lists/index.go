@@ -18,7 +18,8 @@ import (
 	"vitrine/rules/fold"
 )
 
-// overview plans the index of lists or, at /, the start page.
+// overview plans the index of lists or, at /, the start page. It depends on all views, since it counts the entries
+// of each list. Other formats than JSON do not exist for it, and are answered by the page.
 func (l *Lists) overview(r Request, path string, f format, q params.Query) (response.Plan, error) {
 	takes := []string{params.Lang, params.Words, params.Limit}
 	if path == "/" {
@@ -69,6 +70,7 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 }
 
 // rolling returns when an answer made from all lists in a year holds, and the year for its key, if a list rolls.
+// Without such a list the answer holds in every year, and its key has none.
 func (l *Lists) rolling(year int) (response.Period, string) {
 	if !slices.ContainsFunc(l.lists, func(one listing) bool { return one.rows.Fixed.Rolls() }) {
 		return response.Period{}, ""
@@ -76,6 +78,7 @@ func (l *Lists) rolling(year int) (response.Period, string) {
 	return response.InYear(year, l.shared.Zone), strconv.Itoa(year)
 }
 
+// fields returns the fields of the builder of snippets on the start page.
 func fields() (all []page.Field) {
 	for _, f := range params.Fields() {
 		all = append(all, page.Field(f))
@@ -83,14 +86,16 @@ func fields() (all []page.Field) {
 	return all
 }
 
-// sections returns the lists by name: those configured, of whole views, and about the subjects of public activities.
-// The words of the query filter them by name, and its limit bounds each section.
+// sections returns the lists by name: those configured, of whole views, and about the subjects of public
+// activities. The words of the query filter them by name, and its limit bounds each section. A section without
+// lists is left out.
 func (l *Lists) sections(
 	ctx context.Context, s response.Snapshots, base, lang string, year int, q params.Query,
 ) (all []page.Section, err error) {
 	all = []page.Section{} // not nil, so that JSON has an empty list
 	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
 	add := func(title, kind, key string, e page.ListEntry) {
+		// A term matches the beginning of a word of the name, as in a search for records.
 		for _, term := range terms {
 			if !strings.Contains(" "+key, " "+term) {
 				return
@@ -140,7 +145,8 @@ func (l *Lists) sections(
 	return all, nil
 }
 
-// letter returns the letter under which the index lists a name with a sort key.
+// letter returns the letter under which the index lists a name with a sort key, or # for digits and signs. Keys
+// have no accents, so that Ä is under A.
 func letter(key string) string {
 	first, _ := utf8.DecodeRuneInString(key)
 	if !unicode.IsLetter(first) {

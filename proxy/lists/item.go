@@ -22,24 +22,27 @@ import (
 	"vitrine/rules/render"
 )
 
-// item is an entry of a list, read as a bibliographic item.
+// item is an entry of a list, read as a bibliographic item. Its texts may refer to the memory of the row; what
+// outlives the answer is a clone.
 type item struct {
 	cite.Item
-	groups        []page.Group
+	groups []page.Group
+	// position in the list, from 1; later pages go on counting
 	position      int
 	year          string // as text; empty if there is none
 	kind, subkind string // labels of the type and the subtype
 	page          string // the address of the item's page; empty if it has none
 
 	// Only formats of pages have these:
-	brief            *cite.Item // the item itself on its own page, else without what is too much for a list
-	html             string     // the item's citation
-	period           string     // the date, or the first and last day, in the language of the answer
-	href             string     // the target of the link on its title; empty if there is none
-	authors          []page.Author
-	shown            parts // the parts that the answer shows beside the citation
-	extras           page.Extras
-	shownNotices     []page.Notice
+	brief        *cite.Item // the item itself on its own page, else without what is too much for a list
+	html         string     // the item's citation
+	period       string     // the date, or the first and last day, in the language of the answer
+	href         string     // the target of the link on its title; empty if there is none
+	authors      []page.Author
+	shown        parts // the parts that the answer shows beside the citation
+	extras       page.Extras
+	shownNotices []page.Notice
+	// for feeds; updated is zero if the item has not changed since it was entered
 	created, updated time.Time // for feeds; updated is zero if the item has not changed
 }
 
@@ -52,8 +55,9 @@ type parts []string
 // have reports whether an answer shows a part of entries.
 func (p parts) have(part string) bool { return slices.Contains(p, part) }
 
-// times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after the
-// publication of the view are ignored. Its zone is the one in which days begin.
+// times returns when an item was entered, or else its own day, and when it was last changed, or zero. Times after
+// the publication of the view are ignored: future days do not count (docs/decisions.md, "exports"). The zone of
+// published is the one in which days begin.
 func times(it *item, row bson.Raw, published time.Time) (created, updated time.Time) {
 	if at := mark.EnteredOf(row); at != 0 {
 		// the time of a record entered today may lie in the future
@@ -64,18 +68,22 @@ func times(it *item, row bson.Raw, published time.Time) (created, updated time.T
 	if at := mark.UpdatedOf(row); at != 0 {
 		updated = time.Unix(at, 0).UTC()
 	}
+	// An update before the entry is none: an entry of a feed would contradict itself.
 	if updated.After(published) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated
 }
 
-// complete adds to an item what only the formats of pages show.
+// complete adds to an item what only the formats of pages show: its links, its parts and its citation. Exports do
+// not call it, because their files have none of these.
 func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err error) {
 	var users []string // usernames of public persons
 	for one := range mark.Entries(mark.Of(row), "persons") {
 		users = append(users, raw.StringField(one, "id"))
 	}
+	// The title leads to the list of a person or a project, which is their page, and to the DOI or the page of
+	// other records.
 	switch a.def.View {
 	case rules.ViewPersons:
 		it.href = a.links.ToPerson(cmp.Or(users...))
@@ -90,11 +98,14 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
 	it.shownNotices = noticesIn(texts.In(a.query.Text(params.Lang)), it)
+	// Only activities have stored citations, one for each style.
 	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
 	if a.def.View != rules.ViewActivities || stored == "" {
 		it.html = it.withNotice(a.shorten(a.compose(it), it), a.query.Text(params.Lang))
 		return nil
 	}
+	// The stored citation has links to activities and persons by id. They lead to the addresses of this list, or
+	// are dropped if the record is not public here.
 	it.html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
 		switch {
 		case kind == markup.LinkActivity && id == it.ID:
@@ -116,7 +127,8 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	return err
 }
 
-// brief returns an item as the answer shows it: an item of a list without what is too much there.
+// brief returns an item as the answer shows it: an item of a list without what is too much there
+// (docs/decisions.md, "huge entries"), and the item itself on its own page.
 func (a *answer) brief(it *cite.Item) *cite.Item {
 	if a.isItem() {
 		return it
@@ -124,7 +136,8 @@ func (a *answer) brief(it *cite.Item) *cite.Item {
 	return it.Brief(mostListed)
 }
 
-// mostHTML is the most bytes of a citation or an abstract in a list. A citation with a hundred names has fewer.
+// mostHTML is the most bytes of a citation or an abstract in a list. A citation with a hundred names has fewer, so
+// only citations and texts that nobody reads in a list are cut.
 const mostHTML = 20_000
 
 // shorten cuts a citation that is too long for a list. A link to the item stands for the rest.
@@ -136,7 +149,8 @@ func (a *answer) shorten(citation string, it *item) string {
 	return markup.Cut(citation, mostHTML) + " … " + it.link(markup.Escape(t.T("details")), t.Code())
 }
 
-// compose returns the HTML of an item without a stored citation: its title, event, place, publisher and dates.
+// compose returns the HTML of an item without a stored citation: its title, event, place, publisher and dates,
+// separated by commas. The title is a link, except in the style for print, where an address cannot be followed.
 func (a *answer) compose(it *item) string {
 	html := cmp.Or(it.Title, markup.Escape(it.Name))
 	if it.href != "" && a.query.Text(params.Style) != "print" {

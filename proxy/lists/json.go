@@ -16,7 +16,8 @@ import (
 	"vitrine/rules/identifier"
 )
 
-// jsonList is a list, or a single item as a list of one.
+// jsonList is a list, or a single item as a list of one, so that a program reads both in the same way. The order of
+// the fields is that of the answer.
 type jsonList struct {
 	Title      string            `json:"title"`
 	Count      int               `json:"count"`
@@ -33,11 +34,14 @@ type jsonList struct {
 	Links      map[string]string `json:"links"`
 }
 
+// jsonItem is an entry of a list. Fields without omitempty are always there, and empty if the record has nothing:
+// programs need not tell a missing field from an empty one.
 type jsonItem struct {
-	ID      string            `json:"id"`
-	HTML    string            `json:"html"`
-	Title   string            `json:"title"`
-	Authors []page.Author     `json:"authors"`
+	ID      string        `json:"id"`
+	HTML    string        `json:"html"`
+	Title   string        `json:"title"`
+	Authors []page.Author `json:"authors"`
+	// a number or null
 	Year    json.RawMessage   `json:"year"`
 	Type    string            `json:"type"`
 	Subtype string            `json:"subtype"`
@@ -46,16 +50,17 @@ type jsonItem struct {
 	Links   map[string]string `json:"links"`
 	Key     string            `json:"cite_key"`
 
-	Venue    string          `json:"venue"`
-	Volume   string          `json:"volume"`
-	Issue    string          `json:"issue"`
-	Pages    string          `json:"pages"`
-	Number   string          `json:"number,omitempty"`
-	Status   string          `json:"status,omitempty"`
-	Date     string          `json:"date"`
-	DOI      string          `json:"doi"`
-	Abstract string          `json:"abstract"`
-	OA       json.RawMessage `json:"oa"` // true, false or null
+	Venue    string `json:"venue"`
+	Volume   string `json:"volume"`
+	Issue    string `json:"issue"`
+	Pages    string `json:"pages"`
+	Number   string `json:"number,omitempty"`
+	Status   string `json:"status,omitempty"`
+	Date     string `json:"date"`
+	DOI      string `json:"doi"`
+	Abstract string `json:"abstract"`
+	// true, false or null: null if the record does not say
+	OA json.RawMessage `json:"oa"`
 	page.Extras
 
 	Keywords []string       `json:"keywords,omitempty"`
@@ -65,7 +70,7 @@ type jsonItem struct {
 	Notices  []page.Notice  `json:"notices,omitempty"`
 }
 
-// jsonFacets is encoded as an object whose members are in the order of the facets.
+// jsonFacets is encoded as an object whose members are in the order of the facets. A map would be sorted by name.
 type jsonFacets []selection.Facet
 
 // MarshalJSON implements json.Marshaler.
@@ -81,6 +86,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	return append(all, '}'), nil
 }
 
+// jsonDocument writes a document as JSON. An address that does not exist has no member in links.
 func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
@@ -127,6 +133,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
+// jsonBody returns a value as a body in JSON, with links for its header.
 func jsonBody(doc any, links ...link) (*response.Body, error) {
 	text, err := encode(doc)
 	return bodyOf(text, links...), err
@@ -139,6 +146,7 @@ type link struct {
 	Type string `xml:"type,attr"` // empty if the type is unknown
 }
 
+// bodyOf returns a body of text with links for its header, in the form of RFC 8288.
 func bodyOf(text []byte, links ...link) *response.Body {
 	var header []string
 	for _, l := range links {
@@ -153,5 +161,6 @@ func bodyOf(text []byte, links ...link) *response.Body {
 	return body
 }
 
-// targets escapes the characters in an address that would end a link or a header.
+// targets escapes the characters in an address that would end a link or a header. Addresses come from records, too,
+// so a line break could otherwise begin another header.
 var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")

@@ -13,14 +13,15 @@ import (
 )
 
 // Links says where links lead. Activity, Person and Project are templates with {id}: the _id of an activity, a
-// username and a project's name. "" means the built-in address, NoLink means no link.
+// username and a project's name. "" means the built-in address, NoLink means no link. The zero value has built-in
+// addresses that are paths.
 type Links struct {
 	// URL of the server without a slash at its end; if empty, built-in addresses are paths
 	Base                      string
 	Activity, Person, Project string
 }
 
-// NoLink is the template that means no link.
+// NoLink is the template that means no link. It differs from "", because an empty setting means the default.
 const NoLink = "none"
 
 // ToItem returns the address of an item, or "". The built-in address of an activity is its DOI, or else its page;
@@ -47,7 +48,8 @@ func (l Links) ToPerson(user string) string {
 	return fill(l.Person, user, func(user string) string { return l.toList("person", user) })
 }
 
-// persons returns persons with the addresses of those who have a list. It is never nil.
+// persons returns persons with the addresses of those who have a list. It is never nil, so that JSON has an empty
+// list.
 func (l Links) persons(all []cite.Person) []page.Author {
 	linked := make([]page.Author, len(all))
 	for i := range all {
@@ -62,9 +64,11 @@ func (l Links) ToProject(name string) string {
 	return fill(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
+// toList returns the address of the list about a subject. Unlike ToPerson and ToProject it ignores the templates.
 func (l Links) toList(about, id string) string { return l.Base + listPath(about, id) }
 
-// toKeyword returns the address of the list of a view's records with a keyword, or "". Persons have no list.
+// toKeyword returns the address of the list of a view's records with a keyword, or "". Persons have no list of all.
+// The address has the key of the keyword, so that all its spellings lead to one address.
 func (l Links) toKeyword(view, word string) string {
 	key := keyword.Key(word)
 	if key == "" || view == rules.ViewPersons {
@@ -76,9 +80,11 @@ func (l Links) toKeyword(view, word string) string {
 // listPath returns the path of the list about a subject, such as /lists/unit/BIO.
 func listPath(about, id string) string { return "/lists/" + about + "/" + segment(id) }
 
-// ItemPage returns the address of a record's page.
+// ItemPage returns the address of a record's page. It ends in a slash if the id cannot be in a path; callers test
+// that by segment, or by the slash.
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + segment(id) }
 
+// appendJSONLD appends an item as JSON-LD, with the address of its page here beside that to which links lead.
 func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	page := l.ItemPage(it.ID)
 	if it.View == rules.ViewPersons { // they have no page but their list
@@ -91,7 +97,8 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 // may end like a format, because paths are read by the longest id.
 func segment(id string) string { return markup.PathSegment(id) }
 
-// fill returns a template with an id filled in, or the built-in address if the template is "".
+// fill returns a template with an id filled in, or the built-in address if the template is "". It returns "" for an
+// empty id: persons of other institutes have no username.
 func fill(template, id string, builtIn func(id string) string) string {
 	switch {
 	case template == NoLink || id == "":

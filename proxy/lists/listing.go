@@ -23,12 +23,17 @@ import (
 	"vitrine/rules/suggest"
 )
 
-// listing is a list or an item, with the parameters of a request except in Lists. It is immutable.
+// listing is a list or an item, with the parameters of a request except in Lists. It is immutable: New makes one
+// for each list of the configuration, a request changes a copy, and several answers read that at the same time.
+//
+// It has the parameters in three forms: usual are the defaults, asked is what addresses in the answer repeat, and
+// rows.Query is both together, by which the rows are selected.
 type listing struct {
-	lists  *Lists
-	def    definition
-	path   string             // escaped, such as /lists/unit/BIO
-	to     target             // what the path of the request leads to
+	lists *Lists
+	def   definition
+	path  string // escaped, such as /lists/unit/BIO
+	// what the path of the request leads to; zero in Lists
+	to     target
 	about  subject            // zero if the list is not about a subject
 	usual  params.Query       // defaults of the list
 	rows   selection.Question // its Query has all effective parameters
@@ -37,7 +42,7 @@ type listing struct {
 	asked  params.Query // parameters of the request that differ from their defaults
 }
 
-// subject is a kind of subject that a list can be about: /lists/{name}/{id}.
+// subject is a kind of subject that a list can be about: /lists/{name}/{id}. The zero subject is none.
 type subject struct {
 	name  string   // a parameter that selects the rows
 	facet string   // a facet of these lists, beside year and type
@@ -45,6 +50,7 @@ type subject struct {
 	paths []string // paths of the subject's id in marks
 }
 
+// subjects are in the order of the sections of the index and of the links of an item.
 var subjects = []subject{
 	{params.Unit, params.Person, []string{rules.ViewPersons}, []string{mark.Unit, mark.In}},
 	{params.Person, params.Topic, []string{rules.ViewPersons}, []string{mark.Person, mark.ORCID}},
@@ -52,7 +58,8 @@ var subjects = []subject{
 	{params.Topic, params.Unit, nil, []string{mark.Topic}},
 }
 
-// views are the views that have the name of a subject.
+// views are the views that have the name of a subject, that of activities first. A person without activities has a
+// list, too, if the person is public.
 func (s subject) views() []string { return append([]string{rules.ViewActivities}, s.also...) }
 
 // isAt reports whether a path is of a list about a subject of this kind.
@@ -62,7 +69,8 @@ func (s subject) isAt(parts []string) bool {
 
 func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
-// newListing returns a list of all rows of a view, at /lists/{slug}.
+// newListing returns a list of all rows of a view, at /lists/{slug}. Without facets it has None instead, because a
+// query without values for a parameter takes the default.
 func (l *Lists) newListing(d definition) listing {
 	facets := d.Facets
 	if len(facets) == 0 {
@@ -80,7 +88,11 @@ func (l *Lists) newListing(d definition) listing {
 	}
 }
 
-// target is what a path leads to.
+// target is what a path leads to. It is a guess by the snapshots of the time: paths are read by ids that records
+// have.
+//
+//	/lists/unit/BIO.bib    BIO as BibTeX, with BIO.bib in longer
+//	/lists/unit/BIO.bib    the page of BIO.bib if a public record names it, with shorter set
 type target struct {
 	parts  []string // the last is the id or the name of the list
 	format format
@@ -90,8 +102,9 @@ type target struct {
 	shorter bool
 }
 
-// findTarget finds out what a path leads to. Of several ways to read an id, the one with the longest id that a public
-// record has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated.
+// findTarget finds out what a path leads to. Of several ways to read an id, the one with the longest id that a
+// public record has counts, or else the shortest. The plan holds for later snapshots, too: see answer.outdated. A
+// path with one way to read it, like nearly all, needs no look-up.
 func (l *Lists) findTarget(ctx context.Context, of snapshotOf, path Path) (t target, err error) {
 	if path.err != nil {
 		return t, path.err
@@ -115,8 +128,8 @@ func (l *Lists) findTarget(ctx context.Context, of snapshotOf, path Path) (t tar
 	return t, nil
 }
 
-// ItemID returns the id of the item that a request for a path is for, or "". The snapshots of views are those that of
-// returns.
+// ItemID returns the id of the item that a request for a path is for, or "": also if lists are disabled, or the
+// path is not that of an item. It need not exist. The snapshots of views are those that of returns.
 func (l *Lists) ItemID(
 	ctx context.Context, of func(view string) (*view.Snapshot, error), path string,
 ) (string, error) {
@@ -131,9 +144,12 @@ func (l *Lists) ItemID(
 // snapshotOf returns the snapshot of a view, of a plan or of its answer.
 type snapshotOf = func(view string) (*view.Snapshot, error)
 
-// has reports whether a public record has one of some ids, in place of the last part of a path.
+// has reports whether a public record has one of some ids, in place of the last part of a path. It stops at the
+// first view that has one. parts of other paths than those of items and of lists about subjects have no ids, and
+// the answer is false.
 func (l *Lists) has(ctx context.Context, of snapshotOf, parts []string, ids ...string) (bool, error) {
 	if parts[0] == "items" {
+		// The last of the views has persons, who have no items: their page is their list.
 		for _, name := range views[:3] {
 			snap, err := of(name)
 			if err != nil {
@@ -172,7 +188,8 @@ func (l *Lists) has(ctx context.Context, of snapshotOf, parts []string, ids ...s
 	return false, nil
 }
 
-// among returns the filter for rows whose mark has one of some ids of subjects of this kind.
+// among returns the filter for rows whose mark has one of some ids of subjects of this kind, under any of its
+// paths: a person is found by username and by ORCID, and a unit also by the units below it.
 func (s subject) among(ids ...string) *filter.Filter {
 	values := make([]any, len(ids))
 	for i, id := range ids {
@@ -185,8 +202,9 @@ func (s subject) among(ids ...string) *filter.Filter {
 	return filter.Or(anywhere...)
 }
 
-// endsAlike returns the ids of a kind that end like a format and that public rows of a view have. They are read once
-// for each snapshot: few institutes have such ids.
+// endsAlike returns the ids of a kind that end like a format and that public rows of a view have. They are read
+// once for each snapshot: few institutes have such ids, while each request whose path has a suffix asks for them. A
+// look-up of the id itself would read the whole view in a store that has no index for marks.
 func (l *Lists) endsAlike(ctx context.Context, snap *view.Snapshot, s subject) (*map[string]bool, error) {
 	return l.endings.Of(ctx, snap, s.name, func() (*map[string]bool, error) {
 		selected, err := snap.SelectUncounted(ctx, filter.And(l.public, l.alike[s.name]))
@@ -197,6 +215,7 @@ func (l *Lists) endsAlike(ctx context.Context, snap *view.Snapshot, s subject) (
 		known := map[string]bool{}
 		for _, group := range slices.Concat(found...) {
 			if id := display.Text(group.Value); len(readings(id)) > 1 {
+				// A clone, because the set outlives the rows that were read.
 				known[strings.Clone(id)] = true
 			}
 		}
@@ -204,7 +223,9 @@ func (l *Lists) endsAlike(ctx context.Context, snap *view.Snapshot, s subject) (
 	})
 }
 
-// alikeOf returns filters, by kinds of subjects, for rows with an id that ends like a format.
+// alikeOf returns filters, by kinds of subjects, for rows with an id that ends like a format. They are parsed from
+// text, like those of requests, since package filter has no other way to make a regular expression. An error is a
+// mistake in the program.
 func alikeOf() (map[string]*filter.Filter, error) {
 	var suffixes []string
 	for _, f := range formats[1:] {
@@ -230,7 +251,9 @@ func alikeOf() (map[string]*filter.Filter, error) {
 	return all, nil
 }
 
-// findListing returns the list at the parts of a path.
+// findListing returns the list at the parts of a path, without the request's parameters. It returns a list about
+// any id: whether there is such a subject depends on the snapshots of the answer, see answer.name. Errors are 404
+// and may suggest a name.
 func (l *Lists) findListing(ctx context.Context, planning *response.Planning, parts []string) (listing, error) {
 	switch {
 	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
@@ -269,13 +292,15 @@ func (l *Lists) findListing(ctx context.Context, planning *response.Planning, pa
 		kinds = append(kinds, s.name)
 	}
 	return listing{}, notFound("There is no such list. /lists has all" +
+		//	/lists/units/BIO → did you mean unit?
 		cmp.Or(suggest.Hint(parts[1], kinds), "."))
 }
 
 var errNoItem = notFound("There is no such item.")
 
 // item returns the listing of the public record with an id, which stays in its view as long as it exists, or nearly
-// so: the plan is made anew if the view does not have it any more.
+// so: the plan is made anew if the view does not have it any more. So a plan names one view, and not the three that
+// may have the record, and changes in the others leave its answers in the cache.
 func (l *Lists) item(ctx context.Context, planning *response.Planning, id string) (listing, error) {
 	in, where := l.WhereItem(id)
 	for _, view := range in {
@@ -297,11 +322,14 @@ func (l *Lists) WhereItem(id string) (in []string, where *filter.Filter) {
 	return views[:3], filter.And(l.public, selection.IDs(id).As("the path"))
 }
 
-// filterParams are the parameters that select the rows of a list.
+// filterParams are the parameters that select the rows of a list. All formats read them, in addition to their own.
 var filterParams = append(params.Framing(), params.Narrowing()...)
 
-// listing applies a request's parameters to the list or item at a path. Absolute URLs begin with the request's base;
-// other URLs are relative, so that an answer is the same for all hosts.
+// listing applies a request's parameters to the list or item at a path. Absolute URLs begin with the request's
+// base; other URLs are relative, so that an answer is the same for all hosts.
+//
+// Parameters that change nothing in the format are dropped here, after Parse has checked them. So they make no
+// second answer in the cache.
 func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Query) (*listing, error) {
 	ls, err := l.findListing(ctx, r.Planning, to.parts)
 	if err != nil {
@@ -314,6 +342,8 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 		return nil, ErrHost
 	}
 	reads := slices.Concat(filterParams, f.reads)
+	// An item takes no parameter that selects, orders or divides: such a link is a mistake, and not a request for
+	// less.
 	if ls.isItem() {
 		if others := q.Beyond(q.Only(params.Authors, params.Lang, params.Style, params.Show, params.Heading,
 			params.JSONLD, params.LaTeX, params.Embed, params.Theme)); len(others) > 0 {
@@ -330,10 +360,14 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 		// the ids are the order, unless the request has another
 		usual = usual.With(params.Sort).With(params.Group, params.None)
 	}
+	// asked has no defaults, so that addresses are short and a changed default holds for links that were made
+	// before.
 	ls.rows.Year = r.year(l.shared.Zone)
 	ls.to, ls.format, ls.links.Base = to, f, base
 	ls.asked = ls.simple(q.Only(reads...).Beyond(usual))
 	ls.rows.Query = ls.asked.Over(usual)
+	// Sorted is false only if the ids alone are the order. A request with ids and a group has no sort, and gets
+	// that of the list.
 	if ls.rows.Sorted = len(usual[params.Sort])+len(ls.asked[params.Sort])+
 		len(ls.asked[params.Group]) > 0; ls.rows.Sorted {
 		ls.rows.Query = ls.rows.Query.Over(params.Query{params.Sort: sort})
@@ -342,7 +376,7 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 }
 
 // simple returns a query without choices that say what the frame says. Where readers choose nothing, the frame has
-// their choices.
+// their choices: a file of unit=A&and.year=2020 is the one of unit=A&year=2020, and is kept once.
 func (l *listing) simple(q params.Query) params.Query {
 	if q = q.Simplify(); !l.format.choices(q) {
 		return q.Merge()
@@ -350,7 +384,7 @@ func (l *listing) simple(q params.Query) params.Query {
 	return q
 }
 
-// notWhole are parameters of a page of a list, and not of the whole list.
+// notWhole are parameters of a page of a list, and not of the whole list: files in other formats have all entries.
 var notWhole = []string{params.Page, params.Limit, params.Facets, params.Chart, params.JSONLD}
 
 // sitePage returns the address of page n of the list on the site that shows it.
@@ -358,6 +392,7 @@ func (l *listing) sitePage(n int) string {
 	return strings.ReplaceAll(l.def.PageURL, "{page}", strconv.Itoa(n))
 }
 
+// address returns an address with a query, and without the question mark if the query is empty.
 func address(page string, q params.Query) string {
 	if text := q.String(); text != "" {
 		page += "?" + text

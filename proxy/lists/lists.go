@@ -38,7 +38,8 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Options configures the lists. Hosts with ":*" for their port match any port or none.
+// Options configures the lists. Hosts with ":*" for their port match any port or none. New keeps the options, and
+// callers must not change the maps in them afterwards.
 type Options struct {
 	configs.Lists
 	Site configs.Site
@@ -77,10 +78,15 @@ func either(texts map[string]string, lang string) string {
 	return cmp.Or(texts[lang], texts["en"], texts["de"])
 }
 
-// views are the views that have lists. Each but the last has a list of all its rows.
+// views are the views that have lists. Each but the last has a list of all its rows: there is no list of all
+// persons unless lists.named has one. Their order is that in which a record with an id is looked for.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-// Lists plans answers for one generation of settings. It is safe for concurrent use.
+// Lists plans answers for one generation of settings. It is safe for concurrent use. A reload makes another one,
+// and requests under way keep theirs.
+//
+// Except for what it reads of snapshots (values, said, endings, siteSize), which is kept for the latest of each
+// view, it does not change after New.
 type Lists struct {
 	o        Options
 	shared   Shared                    // with defaults filled in
@@ -93,17 +99,21 @@ type Lists struct {
 	said     selection.Tables[said]
 	// endings has ids that end like formats, by kinds of subjects; see endsAlike.
 	endings selection.Tables[map[string]bool]
-	guide   func() []byte
+	// the page on embedding, made by the first request for it and then kept
+	guide func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
 }
 
-// New returns Lists. Errors name the invalid option.
+// New returns Lists. Errors name the invalid option. If lists are disabled, the result has only what the server
+// needs of them all the same, such as Enabled, Root and Base.
 func New(o Options, shared Shared) (*Lists, error) {
 	if !o.Enabled {
 		return &Lists{o: Options{Site: o.Site, Lists: configs.Lists{BaseURL: o.BaseURL}}}, nil
 	}
 	shared.Zone = cmp.Or(shared.Zone, time.UTC)
+	// A list has no way around its views: a filter that memory cannot evaluate is refused at the start
+	// (docs/decisions.md).
 	shared.Filter.Foreign = false
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo), defaults: configs.NewList()}
 	l.defaults.Title = nil
@@ -125,6 +135,8 @@ func New(o Options, shared Shared) (*Lists, error) {
 	}
 	l.values = selection.NewValues(shared.Labels, l.public)
 	limits := shared.Filter
+	// The lists are parsed once, at the start, so that a wrong filter is an error of the configuration and not of a
+	// request.
 	limits.Param, limits.HexIDs = "filter", true
 	all := []definition{}
 	for _, slug := range slices.Sorted(maps.Keys(o.Named)) {
@@ -147,10 +159,11 @@ func New(o Options, shared Shared) (*Lists, error) {
 	return l, nil
 }
 
-// FromPublic is the origin of the condition that rows are marked as public.
+// FromPublic is the origin of the condition that rows are marked as public: explanations name it, see filter.As.
 const FromPublic = "lists.public"
 
-// seen returns a rule joined with the condition on what callers without a session may see.
+// seen returns a rule joined with the condition on what callers without a session may see. Lists have no sessions:
+// their answers are shared by all callers. It returns the rule itself if there is no policy.
 func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
 	if l.shared.Access == nil {
 		return rule, nil
@@ -163,6 +176,8 @@ func (l *Lists) seen(rule *filter.Filter) (*filter.Filter, error) {
 	return filter.And(rule, compiled.As(access.Types)), nil
 }
 
+// selectorsOf reads the option select of a list, which is the query string of an address with selectors alone, such
+// as unit=BIO&year=last5. The order of names in the map does not count, because a Query has one spelling.
 func selectorsOf(text string) (params.Query, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -198,6 +213,7 @@ func (l *Lists) Languages() []string {
 func (l *Lists) Institute() string { return either(l.o.Site.Title, "en") }
 
 // Root returns the path of Options.BaseURL, below which clients see the server, also if there are no lists; or "".
+// It has no slash at its end, like the option.
 func (l *Lists) Root() string {
 	base, err := url.Parse(l.o.BaseURL)
 	if err != nil {
@@ -217,6 +233,8 @@ func (l *Lists) Failure(lang string, status int, msg string) []byte {
 	return page.Failure(status, l.head(http.StatusText(status), cmp.Or(lang, l.shared.Language)), msg)
 }
 
+// head returns a head with what all pages have in common. Its texts are in a language, and the institute's name in
+// that or another one.
 func (l *Lists) head(title, lang string) page.Head {
 	s := l.o.Site
 	return page.Head{Title: title, Lang: lang, Base: l.o.BaseURL,
@@ -239,7 +257,8 @@ func translate(h *page.Head, path, canonical string, q params.Query) {
 }
 
 // Ignores reports whether lists ignore a parameter in every format: it is one of Options.IgnoredParameters, and not
-// of lists.
+// of lists. These are the parameters that trackers add to links. A name that ends in "*" stands for all with that
+// beginning, such as utm_*.
 func (l *Lists) Ignores(name string) bool {
 	return !params.Known(name) && slices.ContainsFunc(l.o.IgnoredParameters, func(own string) bool {
 		prefix, open := strings.CutSuffix(own, "*")
@@ -248,10 +267,11 @@ func (l *Lists) Ignores(name string) bool {
 }
 
 // ErrHost is the error for a request that needs absolute URLs, from a host that is not listed. Any client can send
-// any Host, and a cache may send the answer to others.
+// any Host, and a cache may send the answer to others, who would follow its links to a foreign site.
 var ErrHost = errors.New("lists: the host is not in the list of hosts")
 
-// Base returns the beginning of absolute URLs: the configured one, or that of a host in Options.Hosts, or "".
+// Base returns the beginning of absolute URLs: the configured one, or that of a host in Options.Hosts, or "". Hosts
+// count only without a configured one. Names are compared without regard to case, and the result has small letters.
 func (l *Lists) Base(scheme, host string) string {
 	listed := func(own string) bool {
 		name, anyPort := strings.CutSuffix(own, ":*")

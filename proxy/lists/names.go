@@ -12,10 +12,11 @@ import (
 	"vitrine/rules/markup"
 )
 
-// mostListed is the most persons, keywords and the like that a list has of one entry. The item's own page and files
-// have all of them.
+// mostListed is the most persons, keywords and the like that a list has of one entry (docs/decisions.md, "huge
+// entries"): records of collaborations have thousands of authors. The item's own page and files have all of them.
 const mostListed = 50
 
+// bylines changes the lists of persons in the citations of an answer. It is the same for all its items.
 type bylines struct {
 	texts.Language
 	own   []string // usernames and ORCIDs of the persons to mark
@@ -24,6 +25,7 @@ type bylines struct {
 	bound int      // most persons that a citation has, also those not in view; 0: all
 }
 
+// bylinesOf returns what an answer does with the persons of its citations.
 func bylinesOf(a *answer) bylines {
 	b := bylines{
 		Language: texts.In(a.query.Text(params.Lang)), own: a.query.Both(params.Person),
@@ -35,6 +37,7 @@ func bylinesOf(a *answer) bylines {
 	switch {
 	case a.format.feed: // readers have neither the style that folds persons nor the one that marks them
 		b.own, b.bound = nil, b.most
+	// also if the request marks other persons
 	case a.about.name == params.Person:
 		b.own = append([]string{a.rows.ID}, b.own...)
 	}
@@ -42,8 +45,10 @@ func bylinesOf(a *answer) bylines {
 }
 
 // in returns the citation of an item with persons marked and, if there are more than may be in view, the others
-// folded. A link to the item stands for those that the citation may not have.
+// folded. A link to the item stands for those that the citation may not have. Authors, editors and supervisors are
+// looked for one after the other, each behind the list before, because an editor may have the name of an author.
 func (b bylines) in(citation string, it *item) string {
+	// end is behind what is finished; c.In reads only what follows.
 	end := 0
 	more := []bool{it.MoreAuthors, it.MoreEditors, it.MoreSupervisors}
 	for n, all := range [][]cite.Person{it.Authors, it.Editors, it.Supervisors} {
@@ -72,7 +77,8 @@ func (b bylines) label(name string, n int) string {
 	return markup.Escape(fmt.Sprintf(b.T(name), b.Number(n)))
 }
 
-// unfold returns a checkbox, which unlike details may stand in a paragraph, for n persons.
+// unfold returns a checkbox, which unlike details may stand in a paragraph, for n persons. The style shows the
+// persons if it is checked, so that no script is needed.
 func (b bylines) unfold(n int) string {
 	return `<label class="vl-unfold" lang="` + b.Code() + `"><input type="checkbox" aria-label="` +
 		b.label("more-people", n) + `"> ` + b.label("more", n) + `</label>`

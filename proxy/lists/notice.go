@@ -23,17 +23,19 @@ import (
 )
 
 // said has what public records of a snapshot say of others by their notices: a retracted work need not know its
-// notice, nor the notice the work. It is immutable; nil says nothing.
+// notice, nor the notice the work. It is immutable; nil says nothing, and its methods work on nil.
 type said struct {
 	// of has notices by the DOI or the id of the record that they are about. Their DOI and id are those of the record
 	// that says so.
 	of map[string][]notice.Notice
 }
 
-// Bounds of what said has: all notices, and those of one record. Others are ignored.
+// Bounds of what said has: all notices, and those of one record. Others are ignored. They bound memory: a snapshot
+// keeps the table, and any record may name thousands of works.
 const mostSaid, mostSaidOfOne = 100_000, 20
 
-// saidIn returns what public records say of others in a snapshot. The first request reads it.
+// saidIn returns what public records say of others in a snapshot. The first request reads it, and others wait for
+// that. It is nil for views other than that of activities, which alone has notices.
 func (l *Lists) saidIn(ctx context.Context, snap *view.Snapshot) (*said, error) {
 	name := snap.Meta().View
 	if name != rules.ViewActivities {
@@ -44,6 +46,7 @@ func (l *Lists) saidIn(ctx context.Context, snap *view.Snapshot) (*said, error) 
 		if err != nil {
 			return nil, err
 		}
+		// The order is fixed, so that the same notices are ignored in each snapshot.
 		selected = selected.Only("_id", mark.Field).By(raw.Sort{raw.ByID})
 		all, left := &said{of: map[string][]notice.Notice{}}, mostSaid
 		mapping, it := l.o.Cite.View(name), &cite.Item{}
@@ -95,7 +98,8 @@ func (s *said) addTo(it *cite.Item) {
 	}
 }
 
-// add adds to an item what a record with a DOI and an id says of it, unless the item says so itself.
+// add adds to an item what a record with a DOI and an id says of it, unless the item says so itself. A notice names
+// the other work in one way, by DOI if it has one.
 func add(it *cite.Item, n notice.Notice) {
 	other := n.ID
 	if n.DOI != "" {
@@ -154,7 +158,8 @@ func (a *answer) resolveNotices(ctx context.Context, it *item) error {
 	return nil
 }
 
-// headline returns a title of the item after what the gravest of the notices says if the title does not.
+// headline returns a title of the item after what the gravest of the notices says if the title does not:
+// "Retracted: Owls". Publishers often change the title of a retracted work themselves.
 func (it *item) headline(title, lang string) string {
 	code := it.Notice()
 	if code == "" || it.Titled {

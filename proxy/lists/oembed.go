@@ -20,7 +20,8 @@ import (
 // ErrFormat is the error for an oEmbed request for another format than JSON.
 var ErrFormat = errors.New("lists: oEmbed is available only as JSON")
 
-// oEmbed plans /oembed?url=…: how to embed the page of a list or an item (oembed.com).
+// oEmbed plans /oembed?url=…: how to embed the page of a list or an item (oembed.com). A CMS asks for it when an
+// editor pastes the address of a page. The answer is an iframe, since a CMS removes scripts of other sites.
 func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	given := map[string]string{}
 	for name, value := range r.Args {
@@ -46,6 +47,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if err != nil {
 		return response.Plan{}, err
 	}
+	// A URL without a host would be one of the other site.
 	ls.links.Base = r.Base // another site shows the answer
 	width, height := size["maxwidth"], size["maxheight"]
 	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
@@ -61,6 +63,8 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
+// embed returns the listing of the page at an address on this server. The address may be a path or begin with the
+// request's base; any other host is 404. Its parameters are read like those of the page itself.
 func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, r.Base)
 	u, err := url.Parse(path) // a path that begins with two slashes would have a host

@@ -9,9 +9,11 @@ import (
 	"vitrine/rules"
 )
 
+// notFound returns the error for an answer 404, with a sentence for people.
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
 
-// Path is the path of a request for a list or an item, split once. It ignores a slash at the end.
+// Path is the path of a request for a list or an item, split once. It ignores a slash at the end, with which people
+// and servers complete addresses. Only SplitPath makes one.
 type Path struct {
 	parts []string  // decoded, at least one, unless the path cannot be read
 	ways  []reading // the ways to read the last part
@@ -24,7 +26,8 @@ type reading struct {
 	format
 }
 
-// SplitPath splits a path as it was sent, with escapes.
+// SplitPath splits a path as it was sent, with escapes. It splits before it decodes, so that %2F is a part of an id
+// and not a separator. A path that cannot be decoded to UTF-8 is 404 for every use.
 func SplitPath(path string) (p Path) {
 	p.parts = strings.Split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"), "/")
 	for i, part := range p.parts {
@@ -39,8 +42,12 @@ func SplitPath(path string) (p Path) {
 
 func (p Path) last() string { return p.parts[len(p.parts)-1] }
 
-// readings returns the ways to read the last part of a path, the longest name first: the whole part is a name, too. A
-// name has at least one character.
+// readings returns the ways to read the last part of a path, the longest name first: the whole part is a name, too.
+// A name has at least one character.
+//
+//	BIO             BIO as a page
+//	BIO.json        BIO.json as a page, BIO as JSON
+//	BIO.feed.json   BIO.feed.json as a page, BIO.feed as JSON, BIO as a feed in JSON
 func readings(part string) []reading {
 	all := []reading{{part, formats[0]}}
 	for _, f := range formats[1:] {

@@ -13,7 +13,10 @@ import (
 	"vitrine/rules/cite"
 )
 
-// Plan returns the plan for the answer to a request.
+// Plan returns the plan for the answer to a request. It decides everything that does not depend on rows: the
+// format, the language and the parameters. Only an id that may end like a format is looked up now, see findTarget.
+//
+// Errors are *rules.Error for a wrong path or parameter, ErrHost and ErrFormat.
 func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
 	switch {
 	case r.Path.err != nil:
@@ -27,6 +30,8 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	if err != nil {
 		return p, err
 	}
+	// A suffix wins over Accept: it is in the address that people copy. Without one, caches must know that the
+	// answer depends on the header.
 	negotiates := to.format.suffix == ""
 	if negotiates {
 		to.format = negotiate(r.Accept)
@@ -41,6 +46,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 		return p, err
 	}
 	headers := "Accept"
+	// Only a page takes the language of the browser: a fragment has that of the page that includes it.
 	if negotiates && q.Text(params.Lang) == "" {
 		headers = "Accept, Accept-Language"
 		if to.format.suffix == "" && r.Language != "" {
@@ -55,6 +61,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	return p, err
 }
 
+// plan plans the answer for a target: an index of lists for /lists and /, or else a listing.
 func (l *Lists) plan(ctx context.Context, r Request, to target, q params.Query) (response.Plan, error) {
 	if name := to.parts[0]; len(to.parts) == 1 && (name == "lists" || name == "") {
 		return l.overview(r, "/"+name, to.format, q)
@@ -68,11 +75,15 @@ func (l *Lists) plan(ctx context.Context, r Request, to target, q params.Query) 
 	return p, nil
 }
 
-// plan plans a body of the listing. The key distinguishes it from other bodies.
+// plan plans a body of the listing. The key distinguishes it from other bodies: together with the snapshots it
+// determines every byte. It has the canonical query and not the address, so that all spellings of a request share
+// one answer.
 func (l *listing) plan(write build, key ...string) response.Plan {
 	// Answers by a shorter id are kept apart, because the others need not look for the longer ones.
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	key = append(key, strings.Join(l.to.longer, "\x00"))
+	// Years such as last5 end with the calendar year. The key names the year, so that an answer of the old one is
+	// not found in the new one, and the period says when to plan anew.
 	var in response.Period
 	if l.rows.Query.Rolls() || l.rows.Fixed.Rolls() {
 		key, in = append(key, strconv.Itoa(l.rows.Year)), response.InYear(l.rows.Year, l.lists.shared.Zone)
@@ -96,8 +107,9 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	}
 }
 
-// subjects returns the subjects whose records can alter the listing: that of all its rows, and those with the longer
-// ids to which its path would lead.
+// subjects returns the subjects whose records can alter the listing: that of all its rows, and those with the
+// longer ids to which its path would lead. After a change of other records, caches keep the answer. It is nil for a
+// list that any row of its view can alter.
 func (l *listing) subjects() (all []response.Subject) {
 	kind := l.about.name
 	if l.isItem() {
@@ -112,6 +124,8 @@ func (l *listing) subjects() (all []response.Subject) {
 	return all
 }
 
+// build returns what writes the body of a listing in the format. It is a method and not a field of formats, because
+// the builds refer to formats: Go refuses such a circle of initial values.
 func (f format) build() build {
 	switch f.suffix {
 	case ".json":
@@ -138,13 +152,18 @@ func (f format) build() build {
 	return buildPage(html(page.Page, page.Single))
 }
 
+// pageHeaders returns the headers of pages in which HTML is shown by itself. A fragment has none: the policy of the
+// page around it counts.
 func pageHeaders(policy string) []response.Header {
 	return []response.Header{{Name: "Content-Security-Policy", Value: policy}}
 }
 
-// notInNames matches the characters that are left out of file names.
+// notInNames matches the characters that are left out of file names. What stays needs no quoting in a header on any
+// system.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 
+// headers returns the headers of the format. Search engines are to show the page and not its files. A file is named
+// by what the path names: /lists/unit/BIO.bib is unit-BIO.bib.
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" {
 		return pageHeaders(l.lists.policy)

@@ -7,7 +7,8 @@ import (
 	"vitrine/proxy/response"
 )
 
-// Request is a request, copied out of the server's buffers.
+// Request is a request, copied out of the server's buffers, because a plan may outlive them. Args is read once or
+// not at all, and only before Plan returns.
 type Request struct {
 	Path   Path
 	Args   iter.Seq2[[]byte, []byte]
@@ -16,6 +17,7 @@ type Request struct {
 	// parameter lang; a fragment has the language of the page that includes it.
 	Language string
 	Base     string // the beginning of absolute URLs, see Lists.Base; if empty, absolute URLs are refused
+	// the views and the clock as the plan sees them
 	Planning *response.Planning
 }
 

@@ -21,7 +21,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// sitemap plans /sitemap.xml: all lists and items or, beyond mostURLs, an index of its parts (?part=1).
+// sitemap plans /sitemap.xml: all lists and items or, beyond mostURLs, an index of its parts (?part=1). Search
+// engines load the index and then each part, so each is an answer of its own.
 func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	number := 0 // 0 means the whole, or the index
 	for name, value := range r.Args {
@@ -57,8 +58,12 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 }
 
 // siteMap numbers the places of a site: the start page and the index, then the lists, then the rows of whole views,
-// each in its order. Numbers are counted without reading rows. A row whose id cannot be in a path has a number, but
-// no page.
+// each in its order. Numbers are counted without reading rows, so that a part reads its own rows alone. A row whose
+// id cannot be in a path has a number, but no page.
+//
+//	0, 1          the start page, the index
+//	2 …           the lists
+//	z.listed …    the rows of activities, then of projects, then of events
 type siteMap struct {
 	lists *Lists
 	snaps response.Snapshots
@@ -67,7 +72,7 @@ type siteMap struct {
 }
 
 // size counts the places. The last count is kept, because a request for a part that does not exist has an error,
-// which no cache keeps.
+// which no cache keeps: without it, such requests would count all lists again and again.
 func (m siteMap) size(ctx context.Context, year string) (siteSize, error) {
 	z := siteSize{version: year + "\x00" + m.snaps.Version(), listed: 2 + len(m.lists.lists)}
 	if last := m.lists.siteSize.Load(); last != nil && last.version == z.version {
@@ -143,7 +148,7 @@ type place struct {
 	changed time.Time
 }
 
-// placeBytes is about how many bytes of memory a place takes.
+// placeBytes is about how many bytes of memory a place takes: its time, and an address of about a hundred bytes.
 const placeBytes = 200
 
 // part returns a part of the sitemap, or the whole if it has only one. It reads no rows of other parts, unless it has
@@ -212,7 +217,8 @@ type lastChanges struct {
 	parts []time.Time // of the items in each part
 }
 
-// lastChanges reads all rows.
+// lastChanges reads all rows, in the order in which places are numbered. Only the index of parts, and the part that
+// begins with the lists, need it.
 func (m siteMap) lastChanges(ctx context.Context, z siteSize) (last lastChanges, err error) {
 	last.lists, last.parts = map[[2]string]time.Time{}, make([]time.Time, z.parts())
 	number := z.listed
@@ -302,7 +308,8 @@ func (m siteMap) index(ctx context.Context, z siteSize) (*response.Body, error) 
 	}), nil
 }
 
-// sitemapOf writes a sitemap, or an index of sitemaps.
+// sitemapOf writes a sitemap, or an index of sitemaps (sitemaps.org). A place whose change is unknown has no
+// lastmod.
 func sitemapOf(outer, inner string, places response.Rows[place]) *response.Body {
 	e := response.Envelope{
 		Head: []byte(xml.Header + "<" + outer + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n"),

@@ -1,6 +1,7 @@
 package lists
 
-// mostURLs is the most addresses in a sitemap (sitemaps.org).
+// mostURLs is the most addresses in a sitemap (sitemaps.org). The limit there of 50 MB needs no check: an address
+// would need a kilobyte.
 const mostURLs = 50_000
 
 // siteSize is the number of places in a sitemap.
@@ -10,6 +11,7 @@ type siteSize struct {
 	items   []int  // the rows of each whole view
 }
 
+// places returns the number of all places.
 func (z siteSize) places() (n int) {
 	n = z.listed
 	for _, rows := range z.items {
@@ -18,4 +20,5 @@ func (z siteSize) places() (n int) {
 	return n
 }
 
+// parts returns the number of sitemaps that have them all, which is at least 1.
 func (z siteSize) parts() int { return (z.places() + mostURLs - 1) / mostURLs }

@@ -12,10 +12,13 @@ import (
 	"vitrine/proxy/response"
 )
 
-// on returns the answer of a listing in snapshots. listed says that it shows the entries, and not just their number.
+// on returns the answer of a listing in snapshots. listed says that it shows the entries, and not just their
+// number.
 //
 // It looks up the values of filters only if they may be labels, or unknown: if the list is empty, or a value is one
-// of several, or excludes. For most requests the list itself shows that records have its values.
+// of several, or excludes. For most requests the list itself shows that records have its values. Looking up each
+// value first would read the values of a whole view once for each snapshot, even if all requests have proper
+// values.
 func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*answer, error) {
 	compares, uncertain := selection.Compares(l.asked, l.rows.Fixed)
 	if uncertain {
@@ -30,10 +33,12 @@ func (l *listing) on(ctx context.Context, s response.Snapshots, listed bool) (*a
 		return a, err
 	}
 	a, err := l.selected(ctx, s, listed)
+	// A record of the list has the only value of each filter, so that value is none that only looks like one.
 	if err != nil || !compares || a.count > 0 {
 		return a, err
 	}
 	one, unknown, err := l.resolve(ctx, s)
+	// The empty list stays if no value is a label; the unknown ones say why it is empty.
 	if err == nil && one != l {
 		a, err = one.selected(ctx, s, listed)
 	}
@@ -80,7 +85,7 @@ func (l *Lists) fixed(ctx context.Context, snap *view.Snapshot, q selection.Ques
 	return q, err
 }
 
-// mostNotes bounds the unknown values that a page names.
+// mostNotes bounds the unknown values that a page names, since a request may have hundreds.
 const mostNotes = 8
 
 // notes returns a sentence for readers about each value of the request that no record has.
