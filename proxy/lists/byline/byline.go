@@ -16,7 +16,8 @@ import (
 // Person is a person of a list: the first and the last name count.
 type Person = names.Person
 
-// Change says what to change in a list of persons.
+// Change says what to change in a list of persons. Own, Fold and Rest must not be nil. The zero numbers change
+// nothing, so that only persons are marked.
 type Change struct {
 	Most  int                // number of persons, from the first one on, that stay in view; 0 means all
 	Last  bool               // the last person stays in view, too
@@ -29,6 +30,10 @@ type Change struct {
 
 // In returns a citation, from markup.Clean, with its list of persons changed, and the end of the list, 0 if not
 // found. It writes out a list that the citation abbreviates if the change folds it.
+//
+// A list is folded only if it is whole, since the number of hidden persons would be wrong otherwise, and only if
+// its names are in one element, since spans around some of them would not nest otherwise. Its own persons are
+// marked in any case.
 func (c Change) In(citation string, persons []Person) (changed string, end int) {
 	l := find(citation, persons)
 	if len(l.found) == 0 {
@@ -58,12 +63,13 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 // gap stands for persons that a list leaves out before another one.
 const gap = " … "
 
-// bounded returns the units of at most Bound persons: of the last one if it stays in view, of those that are marked,
-// and of the first ones.
+// bounded returns the units of at most Bound persons: of the last one if it stays in view, of those that are
+// marked, and of the first ones. They stay in their order, with a gap before each one whose neighbour was left out.
 func (c Change) bounded(all []unit) (kept []unit) {
 	if c.Bound == 0 || len(all) <= c.Bound {
 		return all
 	}
+	// The order of the calls is the order of importance: the first ones fill what is left.
 	keep, free := make([]bool, len(all)), c.Bound
 	add := func(i int) {
 		if free > 0 && !keep[i] {
@@ -92,6 +98,7 @@ func (c Change) bounded(all []unit) (kept []unit) {
 	return kept
 }
 
+// hidden returns the number of units that are not shown.
 func hidden(units []unit, shown func(i int) bool) (n int) {
 	for _, u := range units {
 		if !shown(u.person) {
@@ -101,8 +108,9 @@ func hidden(units []unit, shown func(i int) bool) (n int) {
 	return n
 }
 
-// write returns the HTML of a list without the persons that are left out. Persons not shown stand in spans, with the
-// separators around them and a gap, and so does what stands for those left out.
+// write returns the HTML of a list without the persons that are left out. Persons not shown stand in spans, with
+// the separators around them and a gap, and so does what stands for those left out: if the style unfolds the list,
+// the gap disappears and the separators appear with the persons.
 func (c Change) write(units []unit, shown func(i int) bool, left int) string {
 	var b strings.Builder
 	for i, u := range units {
@@ -145,6 +153,7 @@ type unit struct {
 	before, name, after string
 }
 
+// units returns the persons that were found, as the citation has them.
 func (l *list) units() (all []unit) {
 	for k, p := range l.found {
 		u := unit{person: p.person, name: l.citation[p.from:p.to], after: l.citation[p.to:p.end]}
@@ -156,7 +165,8 @@ func (l *list) units() (all []unit) {
 	return all
 }
 
-// complete returns all persons. It writes the names that were not found in the form of the others.
+// complete returns all persons. It writes the names that were not found in the form of the others, with their
+// separator. The word before the last name, "and", separates no others.
 func (l *list) complete() []unit {
 	found, comma := l.units(), ", "
 	if len(found) > 1 && found[1].person == 1 && len(l.persons) > 2 {

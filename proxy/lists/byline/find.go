@@ -10,13 +10,17 @@ import (
 	"vitrine/rules/render/names"
 )
 
+// list is a list of persons in a citation, as far as it was found. persons are those of the record, of whom found
+// has the indexes.
 type list struct {
 	citation string
 	persons  []Person
 	form     names.Style // the form of the names
 	found    []place     // ascending
-	rest     int         // the end of "et al."; 0 if the list does not end so
-	cut      bool        // the list ends before the last person and does not say so
+	// the end of "et al." in the citation; 0 if the list does not end so
+	rest int
+	// the list ends before the last person and does not say so
+	cut bool
 }
 
 // place is where a citation has a person: the name with the tags around it, and the end of the notes behind it.
@@ -28,7 +32,8 @@ func (l *list) skips() bool {
 	return n > 1 && l.found[n-1].person > l.found[n-2].person+1
 }
 
-// whole reports whether the list stands for all persons.
+// whole reports whether the list stands for all persons: it has the last one, or it ends before, with or without
+// "et al."
 func (l *list) whole() bool {
 	return l.rest > 0 || l.cut || l.found[len(l.found)-1].person == len(l.persons)-1
 }
@@ -42,8 +47,9 @@ func (l *list) flat() bool {
 	return !linked && !divided && !strings.Contains(l.citation[last:max(last, l.rest)], "<")
 }
 
-// find returns the longest list of persons that begins with the first of them. The name of one alone may be in a
-// title.
+// find returns the longest list of persons that begins with the first of them, or one without places. The name of
+// one alone may be in a title. It tries each form of names at each place with the first name, and stops at a list
+// of all.
 func find(citation string, persons []Person) (best list) {
 	if len(persons) == 0 {
 		return best
@@ -72,7 +78,8 @@ func find(citation string, persons []Person) (best list) {
 	return best
 }
 
-// read reads the list that begins at an offset of a text.
+// read reads the list that begins at an offset of a text: name by name, until a name is missing, "et al." follows,
+// or all are found. After an ellipsis only the last person may follow.
 func (l *list) read(t *text, at int) {
 	for i, last := 0, at; i < len(l.persons); {
 		all := spellings(l.form, l.persons[i])
@@ -127,12 +134,15 @@ func placeOf(citation string, person, from, to int) place {
 	return place{person, from, to, end}
 }
 
-// text is the visible text of a citation, with single spaces, and the part of the citation of each byte.
+// text is the visible text of a citation, with single spaces, and the part of the citation of each byte. Names are
+// looked for in it, because a citation may have tags, entities and line breaks within a name. from and to are
+// offsets in the citation.
 type text struct {
 	text     string
 	from, to []int
 }
 
+// textOf reads the visible text of a citation. An entity has at most 12 bytes; other signs & are text.
 func textOf(citation string) *text {
 	t := &text{from: make([]int, 0, len(citation)), to: make([]int, 0, len(citation))}
 	shown := make([]byte, 0, len(citation))
@@ -183,6 +193,7 @@ func (t *text) has(at int, name string) bool {
 		(rest == "" || !inWord(next) || t.to[end-1] < t.from[end])
 }
 
+// inWord reports whether a character may be a part of a name. An invalid byte is none.
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // etAl ends a list that leaves out persons.

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// Field describes a parameter of lists: it accepts some Words, a number of a range or, with neither, any text.
+// Field describes a parameter of lists for the builder of snippets: it accepts some Words, a number of a range or,
+// with neither, any text. From and To are 0 if it has no range. It repeats params.Field, since this package knows
+// no parameters.
 type Field struct {
 	Name     string
 	Words    []string
@@ -22,6 +24,8 @@ type formField struct {
 	Any                          string
 }
 
+// These divide the parameters by name. A new parameter without a place here is among the rarer ones, with a field
+// of the kind that its check needs.
 var (
 	typedFields = strings.Fields("year type subtype unit person project topic keyword")
 	mainFields  = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
@@ -66,6 +70,7 @@ func (d *pageData) fields(all []Field) {
 		} else {
 			d.More = append(d.More, one)
 		}
+		// A list may be divided twice. The builder's script joins the values of both menus into one parameter.
 		if f.Name == "group" && f.Many { // the heading below it
 			one.ID, one.Label = "group-2", d.T("group-2")
 			d.Fields = append(d.Fields, one)

@@ -26,6 +26,8 @@ func (f *fragment) chart(years []YearCount) {
 	fmt.Fprintf(&f.html,
 		`<text y="12">%s</text><rect y="%d" width="100%%" height="1" opacity=".3"></rect>`+
 			`<rect y="%d" width="100%%" height="1"></rect>`, f.t.Number(most), chartTop, base)
+	// Bars take 80 % of their column. One with few entries has a height of one pixel, so that it differs from a
+	// gap.
 	f.write(`<g class="vl-bars">`)
 	for _, y := range years {
 		height := max(chartBars*y.Count/most, 1)
@@ -34,6 +36,7 @@ func (f *fragment) chart(years []YearCount) {
 	}
 	f.write("</g>")
 	step := yearStep(last - first)
+	// Labels are at multiples of the step, such as 2010 and 2015, whatever the first year is.
 	for year := first + (step-first%step)%step; year <= last; year += step {
 		fmt.Fprintf(&f.html, `<text x="%.3f%%" y="%d" text-anchor="middle">%d</text>`,
 			(float64(year-first)+.5)*column, base+16, year)
@@ -48,7 +51,8 @@ func (f *fragment) chart(years []YearCount) {
 	f.write("</tbody></table></details></figure>\n")
 }
 
-// yearStep returns the round number of years between the labels below the bars of some years.
+// yearStep returns the round number of years between the labels below the bars of some years: 1, 2, 5, 10, 20, 50
+// and so on, the first with which they are at most mostYearLabels.
 func yearStep(years int) int {
 	for step := 1; ; step *= 10 {
 		for _, round := range []int{1, 2, 5} {

@@ -22,7 +22,8 @@ func (f *fragment) marks(it *Item, own string) {
 	f.write("</ul>")
 }
 
-// extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours, own.
+// extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours,
+// own; both are "" if the item is in our language.
 func (f *fragment) extras(it *Item, own, other string) {
 	var units []Link
 	for _, u := range it.Units {
@@ -71,7 +72,8 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 	f.write("</p>")
 }
 
-// source writes the item in a format of reference managers, to unfold. The element makes its own button to copy it.
+// source writes the item in a format of reference managers, to unfold. On our page there is a button to copy it,
+// hidden until the script shows it; the element makes its own button. The link saves the file of the item's page.
 func (f *fragment) source(name, source string, it *Item, suffix, own string) {
 	if source == "" {
 		return

@@ -10,7 +10,8 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Fragment returns a list as a section to include in other pages, with ids that begin with the list's.
+// Fragment returns a list as a section to include in other pages, with ids that begin with the list's. A level of
+// the heading out of range counts as 2.
 func Fragment(l *List) []byte {
 	level := l.Heading
 	if level < 1 || level > 6 {
@@ -22,6 +23,7 @@ func Fragment(l *List) []byte {
 // SingleFragment returns an item as an article to include in other pages.
 func SingleFragment(r *Record) []byte { return article(r, false) }
 
+// article returns an item for a page of ours, or for others. Its ids have a fixed prefix: a page has one article.
 func article(r *Record, onPage bool) []byte {
 	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}, onPage: onPage}
 	f.item(&r.Item, r.Lang)
@@ -33,15 +35,18 @@ func article(r *Record, onPage bool) []byte {
 type fragment struct {
 	html bytes.Buffer
 	t    texts.Language
-	id   string         // the prefix of its ids
-	seen map[string]int // number of times an id was written; a record is in several groups if persons are groups
+	id   string // the prefix of its ids
+	// number of times an id was written; a record is in several groups if persons are groups
+	seen map[string]int
 
 	onPage bool // it is part of a page of ours, with our script
 }
 
+// titleID ends the id of a list's title, by which the section is labelled.
 const titleID = "_title"
 
-// section returns the section of a list, labelled by its title, in it or on our page around it.
+// section returns the section of a list, labelled by its title, in it or on our page around it. Its attributes
+// data-* are for the script of the element, see package element.
 func section(l *List, level int, onPage bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1,
 		0)*l.Limit+1
@@ -61,6 +66,7 @@ func section(l *List, level int, onPage bool) []byte {
 	}
 	f.chart(l.Years)
 	for i, it := range l.Items {
+		// Each run of items in the same groups is a list of its own, whose numbers go on from the one before.
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
 			if i > 0 {
 				f.write("</ol>\n")
@@ -85,6 +91,7 @@ func section(l *List, level int, onPage bool) []byte {
 	return f.html.Bytes()
 }
 
+// write writes HTML. Callers have escaped the texts in it.
 func (f *fragment) write(html ...string) {
 	for _, part := range html {
 		f.html.WriteString(part)
@@ -109,7 +116,8 @@ func (f *fragment) heading(level int, class, id, title string) {
 		text(title), "</", tag, ">\n")
 }
 
-// groups writes the headings of groups that the items before are not in, below a heading of a level.
+// groups writes the headings of groups that the items before are not in, below a heading of a level. If the outer
+// group changes, the inner heading is written, too, even if its label is the same.
 func (f *fragment) groups(level int, before, groups []Group) {
 	id, same := f.id+"_g", true
 	for i, g := range groups {
@@ -128,7 +136,8 @@ func (f *fragment) groups(level int, before, groups []Group) {
 	}
 }
 
-// rangeText returns the text with the number of entries and the range on this page.
+// rangeText returns the text with the number of entries and the range on this page: "120 entries, 21–40". If
+// records are in several groups, the range is one of the larger number, which follows it.
 func (f *fragment) rangeText(l *List, first int) string {
 	all, items, total := f.t.Entries(l.Count), len(l.Items), ""
 	if l.Entries > l.Count {
@@ -154,6 +163,8 @@ func (f *fragment) unique(id string) string {
 	return id
 }
 
+// item writes an item in a page of a language. dir="auto" lets a citation in Arabic or Hebrew run from right to
+// left.
 func (f *fragment) item(it *Item, lang string) {
 	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID),
@@ -192,6 +203,8 @@ func (f *fragment) link(l Link, class string, attributes ...string) {
 	f.write(attribute("type", l.Type), ">", text(l.Label), "</a> ")
 }
 
+// pager writes the links to other pages. With the script, the element loads the page in data-page instead of
+// following the link.
 func (f *fragment) pager(l *List) {
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
 	here := "" // a page for an iframe opens links around it
@@ -212,7 +225,8 @@ func (f *fragment) pager(l *List) {
 	f.write("</nav>\n")
 }
 
-// data writes a block of linked data, unless it is empty, and escapes "<", which could end the block.
+// data writes a block of linked data, unless it is empty, and escapes "<", which could end the block. In JSON a "<"
+// is only in strings, where the escape means the same.
 func (f *fragment) data(json []byte) {
 	if len(json) > 0 {
 		f.write(`<script type="application/ld+json">`, strings.ReplaceAll(string(json), "<", `\u003c`), "</script>\n")
@@ -272,6 +286,7 @@ func (d *pageData) open() string {
 	return " open"
 }
 
+// lists writes links to lists with their numbers of entries.
 func (f *fragment) lists(all []ListEntry) {
 	f.write("<ul class=\"vl-lists\">\n")
 	for _, e := range all {
@@ -282,6 +297,8 @@ func (f *fragment) lists(all []ListEntry) {
 	f.write("</ul>\n")
 }
 
+// menus returns the facets of a list as menus, of which the browser keeps one open at a time. Search engines do not
+// follow their links: the combinations of filters are without number.
 func menus(l *List) []byte {
 	f := fragment{t: texts.In(l.Lang)}
 	for _, facet := range l.Facets {

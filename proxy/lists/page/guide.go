@@ -18,7 +18,8 @@ var beside = regexp.MustCompile(`<a href="[a-z]+\.md(?:#[^"]*)?">([^<]*)</a>`)
 // exampleBase is the address of the server in the documentation.
 const exampleBase = "https://data.institute.example"
 
-// Guide returns the page, in English, on embedding lists. If the head has a Base, the examples name it.
+// Guide returns the page, in English, on embedding lists. If the head has a Base, the examples name it, so that
+// editors can copy them. The text is docs/embedding.md, so that the page and the documentation are one.
 func Guide(h Head) []byte {
 	text := docs.Embedding
 	if h.Base != "" {

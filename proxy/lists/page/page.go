@@ -18,7 +18,8 @@ import (
 )
 
 // Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It
-// allows all sites to embed them, because they are also made for iframes.
+// allows all sites to embed them, because they are also made for iframes. Everything that it does not name is
+// refused, inline script and style among it.
 func Policy(logo string) string {
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
 		logo = " " + u.Scheme + "://" + u.Host
@@ -30,6 +31,7 @@ func Policy(logo string) string {
 //go:embed templates
 var embedded embed.FS
 
+// templates are parsed by the first page. A mistake in them is a panic, which any test of a page finds.
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
@@ -40,6 +42,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
 
+// pageData is what the templates of pages read: the head, the texts of its language, and the parts of each page.
+// What is template.HTML was written by a fragment or cleaned by rules/markup; the templates escape the rest.
 type pageData struct {
 	Head
 	texts.Language
@@ -65,6 +69,7 @@ type pageData struct {
 	Status     int
 }
 
+// newDocument returns what all pages need. Lang becomes the language of our texts, whatever the request wrote.
 func newDocument(h Head) *pageData {
 	d := &pageData{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
@@ -141,7 +146,8 @@ func Single(r *Record) []byte {
 	return d.render("item")
 }
 
-// Index returns the index of lists, or of those that a search for words found. The head needs no title.
+// Index returns the index of lists, or of those that a search for words found. The head needs no title. Long
+// sections are folded by letters.
 func Index(h Head, words string, sections []Section) []byte {
 	d := newDocument(h)
 	d.Title, d.Description, d.Q = d.T("lists"), d.T("about"), words
@@ -188,6 +194,8 @@ var noHeading = regexp.MustCompile(`(?m)^.*\{heading\}\n`)
 // unknownBase stands for this server's address if it is not configured; the builder's script inserts the real one.
 const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 
+// snippets returns the snippets for a list. The page's script makes them anew from Form when an editor chooses
+// another list.
 func snippets(base string, list ListEntry) (all []snippet) {
 	href, path := list.Href, strings.TrimPrefix(list.Href, base)
 	if base == "" {

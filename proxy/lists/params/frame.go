@@ -13,7 +13,8 @@ import (
 // Frame returns the parameters of the query that make the frame.
 func (q Query) Frame() Query { return q.Only(Framing()...) }
 
-// Choices returns the choices of the reader under the names of the selectors. Deep holds for them, too.
+// Choices returns the choices of the reader under the names of the selectors, so that package selection reads frame
+// and choices in one way. Deep holds for them, too.
 func (q Query) Choices() Query {
 	choices := q.Only(Deep)
 	for _, name := range Narrowing() {
@@ -56,7 +57,11 @@ func (q Query) Simplify() Query {
 }
 
 // Merge returns a query for the same entries whose frame has the reader's choices, as far as one parameter can say
-// it. It is the same for all ways to narrow a frame to these entries, so that an answer without choices is kept once.
+// it. It is the same for all ways to narrow a frame to these entries, so that an answer without choices is kept
+// once.
+//
+//	year=2018..2022&and.year=2020   year=2020
+//	unit=A&and.unit=B               stays: records of both units
 func (q Query) Merge() Query {
 	merged := q
 	for _, name := range append(exact(), Words) {
@@ -98,7 +103,7 @@ func within(value, other string) bool {
 	return value == other || ok && known && first <= from && to <= last
 }
 
-// isRange reports whether a value of Year stands for several years.
+// isRange reports whether a value of Year stands for several years: 2018..2022, 2020.. or last3.
 func isRange(value string) bool {
 	_, rolls := lastYears(value)
 	return rolls || strings.Contains(value, "..")

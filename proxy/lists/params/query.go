@@ -81,6 +81,8 @@ func WithoutStrange(args iter.Seq2[[]byte, []byte]) (rest iter.Seq2[[]byte, []by
 	}, strange
 }
 
+// read returns the values of a parameter in canonical spelling, without duplicates, or the mistake in the first
+// wrong one. Without given texts it returns none.
 func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 	var all []string
 	for _, text := range given {
@@ -148,6 +150,8 @@ func (p parameter) split(text string) (values []string, err *rules.Error) {
 	return values, nil
 }
 
+// set sets a parameter to values in canonical order, or deletes it if they are none or the default. It changes q:
+// only Parse and With call it, on a query that nothing else has yet.
 func (q Query) set(p parameter, values []string) {
 	if !p.order {
 		slices.Sort(values)
@@ -208,7 +212,8 @@ func (q Query) Number(name string) int {
 // Flag reports whether a parameter is 1.
 func (q Query) Flag(name string) bool { return q.Text(name) == "1" }
 
-// With returns the query with other values of a parameter, in canonical spelling, or without it.
+// With returns the query with other values of a parameter, in canonical spelling, or without it. Callers pass
+// values that Parse would accept.
 func (q Query) With(name string, values ...string) Query {
 	p, _ := lookup(name)
 	changed := Query{}.Over(q)
@@ -226,8 +231,8 @@ func (q Query) Sendable() bool {
 	return true
 }
 
-// Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed. A year
-// replaces ranges, most of which have it already.
+// Toggle returns the query, on its first page, with a value of a parameter added or, if present, removed: the link
+// of a facet's value. A year replaces ranges, most of which have it already.
 func (q Query) Toggle(name, value string) Query {
 	values := slices.DeleteFunc(slices.Clone(q[name]), func(v string) bool { return v == value })
 	if len(values) == len(q[name]) {
@@ -262,7 +267,8 @@ func (q Query) Entries() Query {
 	return q.Only(slices.DeleteFunc(q.Names(), func(name string) bool { p, _ := lookup(name); return p.look })...)
 }
 
-// Over returns the query with its missing parameters added from another query.
+// Over returns the query with its missing parameters added from another query: Over of the defaults has all
+// effective parameters, and Beyond of them takes these away again.
 func (q Query) Over(usual Query) Query {
 	over := Query{}
 	maps.Copy(over, usual)

@@ -145,6 +145,8 @@ var table = func() (all []parameter) {
 	return slices.Concat(all[:first], all[last:], all[first:last])
 }()
 
+// rows are the parameters that table completes with not. and and. before their names. Their order is that of
+// canonical queries: a change of it makes new addresses of all lists.
 var rows = []parameter{
 	{name: Words, check: words, many: true, order: true, whole: true},
 	{name: Year, check: year, many: true, span: true, shown: map[string]string{Missing: "no-year"}},
@@ -180,6 +182,7 @@ var rows = []parameter{
 	{name: Chart, check: oneOf("0", "1"), usual: "0", look: true},
 }
 
+// lookup returns the parameter of a name.
 func lookup(name string) (parameter, bool) {
 	i := slices.IndexFunc(table, func(p parameter) bool { return p.name == name })
 	if i < 0 {
@@ -323,7 +326,8 @@ func digits(s string) (int, bool) {
 	return int(n), err == nil && len(s) <= 9
 }
 
-// DOI returns the DOI that a value of Words names, in small letters, or "" for other words.
+// DOI returns the DOI that a value of Words names, in small letters, or "" for other words: records are then
+// compared by it, and not searched.
 func DOI(words string) string { return identifier.DOIKey(identifier.DOI(words)) }
 
 // year accepts a year, a range of years, the last years and Missing.

@@ -22,10 +22,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// mostValues is the limit on a facet's values, not counting active ones. Values with more rows come first.
+// mostValues is the limit on a facet's values, not counting active ones. Values with more rows come first. A menu
+// with more is no help to a reader, who can search instead.
 const mostValues = 100
 
-// Facet has the values by which readers can narrow a list.
+// Facet has the values by which readers can narrow a list. Values is not nil, also without values.
 type Facet struct {
 	Name   string // the parameter
 	Values []Choice
@@ -34,18 +35,19 @@ type Facet struct {
 // Choice is a value of a facet. It is active if the request has it, and fixed if it is the list's frame, so that
 // readers cannot take it away. Several values of a frame are one fixed choice, beside those that readers have.
 type Choice struct {
-	Value  string `json:"value"`
-	Label  string `json:"label"`
-	Count  int    `json:"count"`
-	Fixed  bool   `json:"fixed,omitempty"`
-	Active bool   `json:"-"`
+	Value string `json:"value"`
+	Label string `json:"label"`
+	// number of rows under all other choices; what the list would have with this value alone in its filter
+	Count  int  `json:"count"`
+	Fixed  bool `json:"fixed,omitempty"`
+	Active bool `json:"-"`
 
 	SortKey string `json:"-"` // sort key of the label, see fold.Key
 	rank    int    // place of a type among the types
 }
 
 // Facets counts the facets of the query, each within the frame and under all the reader's choices but its own, and
-// with chosen adds other active values.
+// with chosen adds other active values: filters without a facet that the reader must be able to take back.
 func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err error) {
 	names := m.Query[params.Facets]
 	for i, name := range slices.Concat(names, params.Filters()) {
@@ -65,7 +67,8 @@ func (m *Matches) Facets(ctx context.Context, chosen bool) (all []Facet, err err
 	return all, nil
 }
 
-// Values counts the rows by the values of a filter: years descending, all others by count and then by label.
+// Values counts the rows by the values of a filter: years descending, all others by count and then by label. Years
+// are all returned, since a list has few; of the others, those with the most rows and the active ones.
 func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	found, rows, err := m.facetOf(ctx, name)
 	if err != nil {
@@ -91,6 +94,7 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 			return nil, err
 		}
 	}
+	// Each row has one year at most, so what is left after all years has none.
 	all, rest := []Choice{}, rows
 	for i, p := range counted {
 		rest -= p.Count
@@ -109,7 +113,8 @@ func (m *Matches) Values(ctx context.Context, name string) ([]Choice, error) {
 	return m.markFrame(name, all, counted, rows), nil
 }
 
-// unlisted returns the choice of a value that is not among those counted.
+// unlisted returns the choice of a value that is not among those counted: a range of years, whose count is the sum
+// of its years, or a value that no row has under the other choices.
 func (m *Matches) unlisted(name, value string, counted []Choice) Choice {
 	one := Choice{Value: value, Label: m.labelOf(name, value, counted), Active: true}
 	if name != params.Year {
@@ -138,7 +143,7 @@ func (m *Matches) labelOf(name, value string, counted []Choice) string {
 	return m.Label(name, value, nil)
 }
 
-// mostNamed is the most values of a frame that its choice names.
+// mostNamed is the most values of a frame that its choice names. A frame may have hundreds of values.
 const mostNamed = 5
 
 // markFrame marks the choice that is the frame as fixed, or puts one before the others. All counted rows are in the
@@ -168,6 +173,7 @@ func (m *Matches) markFrame(name string, all, counted []Choice, rows int) []Choi
 }
 
 // facetOf counts the rows by the values of a filter, ignoring what the reader has chosen in it, and all these rows.
+// If together has counted them, it reads nothing.
 func (m *Matches) facetOf(ctx context.Context, name string) (found []index.Group, rows int, err error) {
 	if known, ok := m.others[name]; ok {
 		return known.found, known.rows, nil
@@ -197,8 +203,9 @@ func (m *Matches) facet(ctx context.Context, selected view.Selection, path strin
 	return all[0], nil
 }
 
-// facetFields returns the fields of rows that a facet and its labels need.
+// facetFields returns the fields of rows that a facet and its labels need: a store sends only these of each sample.
 func facetFields(path string) []string {
+	// Two steps, the mark and its field, because a label is in another field of a list's entry than the value.
 	fields := []string{raw.PathOf(path).First(2).String()}
 	switch path {
 	case mark.Subtype:
@@ -232,6 +239,7 @@ func (m *Matches) Distinct(ctx context.Context, name string) (int, error) {
 	return len(found), err
 }
 
+// missingLabel returns the title of the rows without a value, in the language of the query.
 func (m *Matches) missingLabel(name string) string {
 	title := "other"
 	if name == params.Year {
@@ -241,7 +249,7 @@ func (m *Matches) missingLabel(name string) string {
 }
 
 // frequent returns the values that a facet can show: those with the most rows, including ties, and the chosen ones.
-// Labelling the others would take most of a facet's time.
+// Labelling the others would take most of a facet's time. Ties stay, because only their labels decide between them.
 func frequent(ctx context.Context, found []index.Group, chosen []string) ([]index.Group, error) {
 	if len(found) <= mostValues {
 		return found, nil
@@ -259,6 +267,8 @@ func frequent(ctx context.Context, found []index.Group, chosen []string) ([]inde
 	}), nil
 }
 
+// choices returns counted values with their labels and sort keys, in the same order. It gives way to other requests
+// between values.
 func (m *Matches) choices(ctx context.Context, found []index.Group, name string) ([]Choice, error) {
 	all := make([]Choice, len(found))
 	for i, v := range found {
@@ -276,7 +286,8 @@ func (m *Matches) choices(ctx context.Context, found []index.Group, name string)
 // labelSets has the label set for types in each view.
 var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rules.ViewProjects: label.ProjectType}
 
-// code returns the label set and the code of a type or subtype.
+// code returns the label set and the code of a type or subtype, or no set for other filters. A subtype has its type
+// in its code, "publication/article", since types may have subtypes of one name.
 func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 	switch name {
 	case params.Type:
@@ -288,7 +299,7 @@ func (m *Matches) code(name, value string, row bson.Raw) (set, code string) {
 }
 
 // Label returns the name of a filter's value. Names of units, persons, projects, topics and keywords come from a
-// row's mark: a keyword as that row writes it.
+// row's mark: a keyword as that row writes it. row may be nil; a value without a name is its own label.
 func (m *Matches) Label(name, value string, row bson.Raw) string {
 	lang := m.Query.Text(params.Lang)
 	switch name {
@@ -307,7 +318,8 @@ func (m *Matches) Label(name, value string, row bson.Raw) string {
 	return value
 }
 
-// Known returns the entry of a unit, person, project, topic or keyword in a mark, or nil.
+// Known returns the entry of a unit, person, project, topic or keyword in a mark, or nil. A person may be named by
+// username or ORCID. The result refers to the memory of the mark.
 func Known(about bson.Raw, kind, id string) bson.Raw {
 	for _, list := range []string{kind + "s", "above"} { // the second list has the units above
 		for one := range mark.Entries(about, list) {
@@ -319,7 +331,8 @@ func Known(about bson.Raw, kind, id string) bson.Raw {
 	return nil
 }
 
-// NameOf returns the name in an entry from Known, in a language, or "".
+// NameOf returns the name in an entry from Known, in a language, or "". A name in another language is better than
+// none.
 func NameOf(one bson.Raw, lang string) string {
 	for _, field := range []string{"name_" + lang, "name", "title", "name_de"} {
 		if text := raw.StringField(one, field); text != "" {

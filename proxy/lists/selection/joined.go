@@ -9,7 +9,8 @@ import (
 	"vitrine/rules/keyword"
 )
 
-// Bounds of joined: the texts of a label, and the steps of its search.
+// Bounds of joined: the texts of a label, and the steps of its search. The search tries texts in every order, so a
+// request of hundreds of texts could otherwise take exponential time.
 const mostJoined, mostSteps = 8, 10_000
 
 // joined returns the values for which several texts stand together, because a label has commas, and which texts these
@@ -24,6 +25,8 @@ const mostJoined, mostSteps = 8, 10_000
 func (t *table) joined(texts []string, found [][]string) (values []string, used []bool) {
 	used = make([]bool, len(texts))
 	known := func(values []string) bool { return len(values) > 0 }
+	// Only an unknown text starts the search. So lists of proper values cost nothing, and a label with commas never
+	// replaces values that are all known.
 	if len(texts) < 2 || !slices.ContainsFunc(found, func(values []string) bool { return !known(values) }) {
 		return nil, used
 	}
@@ -65,7 +68,8 @@ type joiner struct {
 	runs  []run
 }
 
-// extend adds the runs that begin with some texts, whose keys make a prefix. It follows only what phrases begin with.
+// extend adds the runs that begin with some texts, whose keys make a prefix. It follows only what phrases begin
+// with: phrases are sorted, so the first one from a prefix on tells whether any begins with it.
 func (j *joiner) extend(texts []int, prefix string) {
 	for i, key := range j.keys {
 		if j.steps--; j.steps < 0 || len(texts) == mostJoined {

@@ -21,7 +21,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// read reads the values of a filter and their labels. A view in the store is asked for them by one query.
+// read reads the values of a filter and their labels. A view in the store is asked for them by one query. More than
+// mostTabled values make the zero table, in which every text is a value.
 func (v *Values) read(ctx context.Context, snap *view.Snapshot, name string) (*table, error) {
 	path := paths[name]
 	if name == params.Unit {
@@ -46,6 +47,7 @@ func (v *Values) read(ctx context.Context, snap *view.Snapshot, name string) (*t
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return nil, err
 		}
+		// A clone, because the table may outlive the snapshot.
 		t.enter(name, strings.Clone(display.Text(group.Value)), group.Sample)
 	}
 	v.addTypes(t, snap.Meta().View, name)
@@ -94,14 +96,16 @@ func (t *table) label(text, value string) {
 	}
 }
 
-// suggest adds a word that may be suggested, unless there are many, or it is long.
+// suggest adds a word that may be suggested, unless there are many, or it is long: near compares an unknown text
+// with each of them.
 func (t *table) suggest(word string) {
 	if len(t.words) < mostWords && len(word) <= longestWord {
 		t.words = append(t.words, word)
 	}
 }
 
-// phrase adds a text that requests may write in several parts.
+// phrase adds a text that requests may write in several parts, since commas separate values. Of one word there are
+// no parts.
 func (t *table) phrase(text string) {
 	key := fold.Key(text)
 	if strings.Count(key, " ") < 2 { // one word
@@ -121,7 +125,8 @@ func spoken(name string) string {
 	return p.Name()
 }
 
-// addTypes adds the labels of types and subtypes in all languages.
+// addTypes adds the labels of types and subtypes in all languages. Unlike other labels, they come from the rules of
+// the view and not from rows. Only types that public rows have get labels, so that a label finds something.
 func (v *Values) addTypes(t *table, view, name string) {
 	set := labelSets[view]
 	switch name {

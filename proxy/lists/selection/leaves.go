@@ -16,11 +16,11 @@ import (
 // parts are on a page, and where in the list each begins. One query then reads all parts of a page. A query for each
 // part, as in memory, would be two commands for each.
 
-// mostTogether is the most entries of parts that are read by one query, and so the most rows in memory. A larger part
-// is read by itself, without the rows beside the page.
+// mostTogether is the most entries of parts that are read by one query, and so the most rows in memory: as many as
+// the largest page has. A larger part is read by itself, without the rows beside the page.
 const mostTogether = 500
 
-// leaf is an innermost part of a list.
+// leaf is an innermost part of a list: the rows with one combination of values.
 type leaf struct {
 	groups []Group
 	starts []int // first entry of each group
@@ -28,8 +28,9 @@ type leaf struct {
 	where  *filter.Filter
 }
 
-// divided returns the levels by whose values a list in the store is divided, all but the texts by which it is sorted.
-// It returns none in memory, or if the store sorts instead, or if the rows come in the order of ids.
+// divided returns the levels by whose values a list in the store is divided, all but the texts by which it is
+// sorted, since each row may have a text of its own. It returns none in memory, or if the store sorts instead, or
+// if the rows come in the order of ids.
 func (m *Matches) divided() []level {
 	if _, resident := m.snap.Resident(); resident || !m.entries || len(m.Query.Order()) > 0 && !m.Sorted {
 		return nil
@@ -57,7 +58,8 @@ func leavesOf(ctx context.Context, m *Matches) ([]leaf, bool, error) {
 	return m.parted, true, nil
 }
 
-// divider puts the combinations of values in the order of their parts.
+// divider puts the combinations of values in the order of their parts. The store counts combinations in the order
+// of values, while parts come in the order of labels.
 type divider struct {
 	*Matches
 	levels []level
@@ -79,6 +81,7 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 	inner := map[int][]index.Group{}
 	rest := index.Group{}
 	var without []index.Group
+	// Combinations with one value at this depth follow each other, because they are sorted by their values.
 	for from, to := 0, 0; from < len(all); from = to {
 		value := elementOf(all[from].Value, depth)
 		for to = from + 1; to < len(all) && raw.Compare(elementOf(all[to].Value, depth), value) == 0; to++ {
@@ -103,6 +106,7 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 	if err != nil {
 		return err
 	}
+	// The rows without a value come last, whatever the direction.
 	for _, p := range append(parts, restOf(d.Matches, by)) {
 		below := without
 		if p.at >= 0 {
@@ -123,7 +127,8 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 	return nil
 }
 
-// elementOf returns an element of the value of a combination.
+// elementOf returns an element of the value of a combination, which is an array with a value for each level. A
+// missing element is null, like a missing value.
 func elementOf(array bson.RawValue, i int) bson.RawValue {
 	at := 0
 	for e := range raw.All(array.Value) {
@@ -134,11 +139,13 @@ func elementOf(array bson.RawValue, i int) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeNull}
 }
 
-// storedWalk yields the entries of a page from a view in the store.
+// storedWalk yields the entries of a page from a view in the store: with as few queries as possible, where walk has
+// a set of rows for each part.
 type storedWalk struct{ at *walk }
 
 // divide yields the entries of the page from the leaves.
 func (w storedWalk) divide(ctx context.Context, selected view.Selection, leaves []leaf) error {
+	// Groups with entries before the page are continued on it, and their headings say so.
 	first := w.at.skip // entries before the page
 	for len(leaves) > 0 && w.at.left != 0 {
 		if leaves[0].count <= w.at.skip {
@@ -148,6 +155,7 @@ func (w storedWalk) divide(ctx context.Context, selected view.Selection, leaves 
 		}
 		n, entries := 0, 0
 		for n < len(leaves) && entries+leaves[n].count <= mostTogether {
+			// Small parts are read together, but none behind the page.
 			if w.at.left >= 0 && entries-w.at.skip >= w.at.left {
 				break // the page ends before
 			}
@@ -187,7 +195,8 @@ func (w storedWalk) leaf(ctx context.Context, selected view.Selection, l leaf) e
 }
 
 // several yields the entries of leaves that are read by one query, of which the page may begin in the first and end
-// in the last.
+// in the last. The query sorts all rows as within a leaf; here each row goes to every leaf that it is in, since a
+// row may be in several groups.
 func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves []leaf) error {
 	var any []*filter.Filter
 	most := 0
@@ -226,7 +235,8 @@ func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves
 	return nil
 }
 
-// withoutLast puts rows without a text to sort by behind the others.
+// withoutLast puts rows without a text to sort by behind the others. In the store's order they come first if texts
+// ascend, because a missing value is less than any text.
 func withoutLast(field string, rows []index.Row) []index.Row {
 	if field != byTitle && field != byAuthor {
 		return rows
@@ -261,6 +271,7 @@ func (w storedWalk) texts(ctx context.Context, selected view.Selection, groups [
 	if !more || err != nil || w.at.skip+read >= selected.Count() {
 		return more, err
 	}
+	// The number of rows without a text is known only if the rows with one were read to their end.
 	count := selected.Count() - w.at.skip - read // at most so many; all of the others before the page were read
 	if read == 0 && w.at.skip > 0 {
 		count = view.Uncounted

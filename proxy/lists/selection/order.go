@@ -33,7 +33,8 @@ type Group struct {
 	Continued bool // the group began on an earlier page
 }
 
-// part has the rows with one value at a path of marks.
+// part has the rows with one value at a path of marks. where is a function, because most parts before a page need
+// no filter.
 type part struct {
 	Choice
 	at    int                   // place among the values; -1 for the rows without
@@ -41,7 +42,8 @@ type part struct {
 }
 
 // parts divides a selection, in the order of the labels; types come in the order of the rules. The rows without a
-// value come last; they are counted only if they are one of two parts.
+// value come last; they are counted only if they are one of two parts. Otherwise Narrow counts them if a page
+// reaches them.
 func (m *Matches) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
 	missing := restOf(m, by)
 	if by.name == byTitle || by.name == byAuthor { // two parts: rows with a text to sort by, and rows without
@@ -93,11 +95,12 @@ type level struct {
 	titled    bool // the parts are groups with titles
 }
 
-// repeats reports whether a row may be in several parts.
+// repeats reports whether a row may be in several parts: it may have several units, but only one year and one type.
 func (l level) repeats() bool {
 	return slices.Contains([]string{params.Unit, params.Person, params.Project, params.Keyword}, l.name)
 }
 
+// order returns the sort of the query: -title is title, and down.
 func (m *Matches) order() (field string, down bool) {
 	return strings.CutPrefix(m.Query.Text(params.Sort), "-")
 }
@@ -136,8 +139,8 @@ func (m *Matches) sorts(levels []level) (order raw.Sort, ok bool) {
 	return raw.Sort{{Path: raw.PathOf(mark.Year), Desc: true}}, l.name == params.Year && !l.ascending
 }
 
-// rows yields up to limit rows of a part, or all for 0, in order, by lead at first. Rows with equal texts stay in the
-// view's order.
+// rows yields up to limit rows of a part, or all for 0, in order, by lead at first. Rows with equal texts stay in
+// the view's order, so that pages neither repeat nor lose a row.
 func (m *Matches) rows(
 	ctx context.Context, part view.Selection, lead raw.Sort, offset, limit int,
 ) iter.Seq2[index.Row, error] {
@@ -170,7 +173,8 @@ func (m *Matches) rows(
 	return part.By(order).Rows(ctx, offset, limit)
 }
 
-// walk yields entries. It does not read the entries that it skips.
+// walk yields the entries of one page, and is used once. It does not read the entries that it skips: their counts
+// are enough.
 type walk struct {
 	matches    *Matches // whose entries they are
 	skip, left int      // left is negative if there is no limit
@@ -179,7 +183,8 @@ type walk struct {
 	stopped    bool // the page is full, or the caller has enough
 }
 
-// Entries yields the entries of the requested page. Without a limit the first page has all entries.
+// Entries yields the entries of the requested page. Without a limit the first page has all entries, and others have
+// none. An error is yielded last, with a zero Entry. Each call reads the rows again.
 func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
@@ -191,6 +196,7 @@ func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		selected, err := m.Selected(ctx, "")
 		switch {
 		case err != nil:
+		// Requested ids are at most as many as a parameter may have, so all their rows fit into memory.
 		case len(m.Query.Order()) > 0 && !m.Sorted:
 			err = w.inOrderOfIDs(ctx, selected)
 		default:
@@ -210,7 +216,7 @@ func (w *walk) entry(row index.Row, groups []Group) bool {
 	return !w.stopped
 }
 
-// page yields the entries of the page.
+// page yields the entries of the page: by leaves, by texts or part by part, whichever needs the fewest queries.
 func (w *walk) page(ctx context.Context, selected view.Selection) error {
 	leaves, known, err := leavesOf(ctx, w.matches)
 	if err != nil {
@@ -250,6 +256,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	if err != nil {
 		return false, err
 	}
+	// If rows repeat below, a part has more entries than rows, and skipping it needs their number.
 	once := !slices.ContainsFunc(levels[1:], level.repeats) // a part has an entry for each of its rows
 	for _, p := range parts {
 		if once && 0 <= p.Count && p.Count <= w.skip {
@@ -337,7 +344,8 @@ func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error 
 	return nil
 }
 
-// Size returns the number of records, entries and pages in the listing.
+// Size returns the number of records, entries and pages in the listing. A list without entries has one page.
+// Without a limit the number of pages means nothing.
 func (m *Matches) Size(ctx context.Context) (records, entries, pages int, err error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {
@@ -352,6 +360,7 @@ func (m *Matches) Size(ctx context.Context) (records, entries, pages int, err er
 	return selected.Count(), entries, max((entries+limit-1)/limit, 1), err
 }
 
+// size returns the number of entries of selected rows below some levels: their number, unless a level repeats rows.
 func (m *Matches) size(ctx context.Context, selected view.Selection, levels []level) (entries int, err error) {
 	i := slices.IndexFunc(levels, level.repeats)
 	if i < 0 {

@@ -19,7 +19,8 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Question describes the rows that a request selects from a list.
+// Question describes the rows that a request selects from a list. It is immutable, and has no snapshot: a plan asks
+// it again for each one.
 type Question struct {
 	Labels label.Sets
 	Public *filter.Filter // selects the rows that lists show
@@ -33,7 +34,8 @@ type Question struct {
 	Year     int            // the calendar year, for values of params.Year such as last3
 }
 
-// Matches are the rows of a snapshot that a Question selects. Only one goroutine may use them.
+// Matches are the rows of a snapshot that a Question selects. Only one goroutine may use them. What one method
+// counts is kept for the others, so that a list, its facets and its number of pages need few passes over the rows.
 type Matches struct {
 	Question
 	snap     *view.Snapshot
@@ -56,7 +58,8 @@ type Matches struct {
 	parted   []leaf           // made from combined
 }
 
-// On returns the matching rows of a snapshot.
+// On returns the matching rows of a snapshot. It reads nothing yet. The names of parameters are the origins of
+// their filters, by which an explanation says what excludes a record (filter.As).
 func (q Question) On(snap *view.Snapshot) *Matches {
 	m := &Matches{
 		Question: q, snap: snap, frame: q.Query.Frame(), narrowed: q.Query.Choices(), always: q.ofList(),
@@ -73,7 +76,8 @@ func (q Question) On(snap *view.Snapshot) *Matches {
 	return m
 }
 
-// having is among for all selectors and words. Words that are no DOI become terms to search.
+// having is among for all selectors and words. Words that are no DOI become terms to search. It returns nil for
+// what is no filter.
 func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if name != params.Words {
 		return m.among(given, name)
@@ -89,7 +93,10 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 }
 
 // termsOf returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete:
-// many numbers begin with the digits of others.
+// many numbers begin with the digits of others. An empty term at the end means that.
+//
+//	owl mo      owl, mo      also finds moth
+//	owl 2021    owl, 2021, ""
 func termsOf(words string) []string {
 	if orcid := identifier.FindORCID(words); orcid != "" {
 		return []string{cite.WordOfORCID(orcid), ""}
@@ -113,7 +120,7 @@ func (q Question) ofList() *filter.Filter {
 	return filter.And(q.Public, q.Own().As(from))
 }
 
-// Own returns the filter for the rows of the list, whether or not lists show them.
+// Own returns the filter for the rows of the list, whether or not lists show them: Lists.Diff compares by it.
 func (q Question) Own() *filter.Filter {
 	own := q.Where
 	if q.Kind != "" {
@@ -134,6 +141,7 @@ func pathOf(q params.Query, name string) string {
 }
 
 // among returns a filter for the rows that a selector of a query selects, or nil if the query does not have it.
+// Values of one selector are alternatives. Deep selects nothing by itself; it changes the path of Unit.
 func (q Question) among(given params.Query, name string) *filter.Filter {
 	values := given[name]
 	not, excludes := strings.CutPrefix(name, params.Not(""))
@@ -165,6 +173,7 @@ func oneOf(path string, texts []string) *filter.Filter {
 	return filter.OneOf(path, values...)
 }
 
+// years returns the filter for rows in any of some years and ranges.
 func (q Question) years(values []string) *filter.Filter {
 	var ranges []*filter.Filter
 	for _, value := range values {
@@ -179,9 +188,12 @@ func (q Question) years(values []string) *filter.Filter {
 	return filter.Or(ranges...)
 }
 
+// without returns the filter for rows without a value. Equality with null is true for a missing field, as in
+// MongoDB.
 func without(name string) *filter.Filter { return filter.OneOf(paths[name], nil) }
 
-// Selected selects the rows of the listing, ignoring the filter of one parameter unless except is "".
+// Selected selects the rows of the listing, ignoring the filter of one parameter unless except is "". The selection
+// of all filters is made once, and in a store after together has counted what the list needs.
 func (m *Matches) Selected(ctx context.Context, except string) (selected view.Selection, err error) {
 	whole := m.chosen[except] == nil
 	if whole && m.whole != nil {
@@ -201,7 +213,8 @@ func (m *Matches) Selected(ctx context.Context, except string) (selected view.Se
 	return selected, err
 }
 
-// Filter returns the filter and the terms of each search by which Selected has found the rows of the listing.
+// Filter returns the filter and the terms of each search by which Selected has found the rows of the listing. The
+// filter is nil before.
 func (m *Matches) Filter() (f *filter.Filter, searches [][]string) { return m.filter, m.searches }
 
 // Missing returns the requested ids that no public record of the list has, in order, hidden records like unknown
@@ -225,6 +238,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 }
 
 // Memory estimates the bytes of the sets and the order in memory while entries are read, 0 for views in the store.
+// A set has a bit for each row of the view: one for each level, each term and two for the filters.
 func (m *Matches) Memory() int64 {
 	rows, resident := m.snap.Resident()
 	if !resident {
@@ -237,7 +251,8 @@ func (m *Matches) Memory() int64 {
 // IDText returns the _id of a row in the form that URLs have.
 func IDText(row bson.Raw) string { return ejson.IDText(row.Lookup("_id")) }
 
-// IDs returns a filter for records by their _id, which URLs have as text for every type.
+// IDs returns a filter for records by their _id, which URLs have as text for every type: 17 may be a text or a
+// number, and 24 hexadecimal digits a text or an ObjectID. A regular expression is no value to compare.
 func IDs(texts ...string) *filter.Filter {
 	var all []any
 	for _, text := range texts {

@@ -9,8 +9,10 @@ import (
 	"vitrine/rules/flight"
 )
 
-// Tables keeps what requests read of whole snapshots: tables by the view and a name, each of the snapshot of its view
-// that was last requested. The zero value has none. It is safe for concurrent use.
+// Tables keeps what requests read of whole snapshots: tables by the view and a name, each of the snapshot of its
+// view that was last requested. The zero value has none. It is safe for concurrent use.
+//
+// One table for each view and name bounds the memory. Requests on an older snapshot are few and end soon.
 type Tables[T any] struct {
 	flights flight.Group[tableKey, *T]
 
@@ -30,7 +32,8 @@ type entry[T any] struct {
 	table *T
 }
 
-// edition tells the snapshots of a view apart.
+// edition tells the snapshots of a view apart. A generation counts within an epoch and may begin anew with the next
+// one.
 type edition struct {
 	epoch      string
 	generation uint64
@@ -52,6 +55,8 @@ func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, re
 	} else if late {
 		return read()
 	}
+	// The second look-up guards against this: a request finds no table, another flight ends and keeps one, and the
+	// request leads a flight of its own.
 	return fair.Lead(ctx, &t.flights, key, func() (*T, error) {
 		if table, _ := t.find(key); table != nil {
 			return table, nil

@@ -127,6 +127,8 @@ func (t *tally) keep(found [][]index.Group) (count int) {
 	return count
 }
 
+// combinations returns the facet of the combinations of the values of some levels, with those in which values are
+// missing.
 func combinations(levels []level, under *filter.Filter) index.Facet {
 	f := index.Facet{Rest: true, Under: under}
 	for _, l := range levels {
@@ -142,7 +144,8 @@ func total(all []index.Group) (rows int) {
 	return rows
 }
 
-// under returns the filter of what the reader has chosen, except in one facet, or nil.
+// under returns the filter of what the reader has chosen, except in one facet, or nil if that is nothing. The order
+// of its conditions is fixed, so that equal requests to a store are equal.
 func (m *Matches) under(except string) *filter.Filter {
 	var all []*filter.Filter
 	for _, name := range slices.Sorted(maps.Keys(m.chosen)) {
@@ -156,7 +159,8 @@ func (m *Matches) under(except string) *filter.Filter {
 	return filter.And(all...)
 }
 
-// facetsOf counts facets of rows, which it need not count.
+// facetsOf counts facets of rows, which it need not count. It asks for the fields of all facets and of their
+// filters, since the rows are read once for all.
 func facetsOf(ctx context.Context, m *Matches, base *filter.Filter, asked []index.Facet) ([][]index.Group, error) {
 	var fields []string
 	for _, f := range asked {

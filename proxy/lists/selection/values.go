@@ -30,12 +30,14 @@ type Values struct {
 	tables Tables[table] // by parameter
 }
 
-// NewValues returns Values for the rows that a filter selects. labels has the labels of types and subtypes.
+// NewValues returns Values for the rows that a filter selects. labels has the labels of types and subtypes; it may
+// be nil. It reads nothing.
 func NewValues(labels label.Sets, public *filter.Filter) *Values {
 	return &Values{labels: labels, public: public}
 }
 
-// mostSuggested bounds the unknown values of a query for which Resolve looks for a near one.
+// mostSuggested bounds the unknown values of a query for which Resolve looks for a near one. Each takes a
+// comparison with thousands of words.
 const mostSuggested = 3
 
 // labelled are the filters whose values Resolve looks up, each with the parameters that have them.
@@ -157,7 +159,8 @@ func add(to map[string][]string, text, value string) {
 	}
 }
 
-// of returns the values for which a text stands, or none.
+// of returns the values for which a text stands, or none: the text itself if it is a value, or else values that
+// differ from it in case or accents, or else those of a label.
 func (t *table) of(text string) []string {
 	if t.values == nil || t.values[text] {
 		return []string{text}
