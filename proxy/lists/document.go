@@ -112,6 +112,7 @@ func (d *document) addFormats(a *answer) {
 		if f.label == "" || slices.Contains(a.taken, f.suffix) {
 			continue
 		}
+		// The document's own format has a link for readers, but is no other format for programs, which have self.
 		href := a.whole(f)
 		if f.suffix != a.format.suffix {
 			d.files[f.suffix[1:]] = href

@@ -24,19 +24,23 @@ import (
 	"vitrine/rules/raw"
 )
 
-// export returns the body with entries between head and tail. Each goroutine calls writer for a function of its own.
+// export returns the body with entries between head and tail. Each goroutine calls writer for a function of its
+// own, which may reuse an item from one entry to the next. Rows are read while the body is sent, so that an export
+// of a whole view is never in memory at once.
 func (a *answer) export(entries response.Rows[selection.Entry], head, between, tail string,
 	writer func() func(dst []byte, e selection.Entry) []byte) (*response.Body, error) {
 	around := response.Envelope{Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, entries, writer)
 	body.RowMemory = a.rows.Memory()
 	if a.query.Number(params.Limit) == 0 {
+		// With a limit the body is small, and needs no estimate.
 		body.SizeHint = a.count * 400 // about 400 bytes for each item
 	}
 	return body, nil
 }
 
-// exportItems is export for formats that write the bibliographic item and the position of an entry.
+// exportItems is export for formats that write the bibliographic item and the position of an entry. The item is the
+// whole one: files have what a list leaves out.
 func (a *answer) exportItems(
 	ctx context.Context, head, between, tail string, write func(dst []byte, it *cite.Item, position int) []byte,
 ) (*response.Body, error) {
@@ -63,10 +67,12 @@ func citations(head, between, tail string, write func([]byte, *cite.Item) []byte
 	}
 }
 
-// fragBibTeX is the fragment with an activity's entry in BibTeX.
+// fragBibTeX is the fragment with an activity's entry in BibTeX: it is prepared once for each row, and then copied
+// into answers, see bibTeX.
 const fragBibTeX = "bib"
 
 // Views adds to the definitions of views the words, the indexes and the entries in BibTeX that public lists need.
+// It changes defs and returns them. Other views than those with lists stay as they are.
 func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]
@@ -80,6 +86,8 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 			d.Fragments = append(d.Fragments,
 				index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
 		}
+		// A store searches only words that were published by the same rules. The number goes up if the program
+		// reads other words of a row, and the fingerprint changes with the rules for citations.
 		d.WordRules = "words/5 " + mapping.Fingerprint
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
@@ -104,7 +112,8 @@ func appendBibTeXOf(mapping *cite.Mapping) func(dst []byte, row bson.Raw) []byte
 // entries need not wait for all.
 const preparedEntries, preparedRows = 256, 1024
 
-// preparing yields entries, and meanwhile prepares a fragment of the table's rows.
+// preparing yields entries, and meanwhile prepares a fragment of the table's rows. A row whose turn comes before is
+// encoded when it is sent.
 func preparing(table *index.Table, fragment string,
 	entries response.Rows[selection.Entry]) response.Rows[selection.Entry] {
 	return func(ctx context.Context) iter.Seq2[selection.Entry, error] {
@@ -136,10 +145,12 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 			if err != nil {
 				return nil, err
 			}
+			// PrepareSome with 0 rows has only asked whether the fragments fit into memory.
 			entries := preparing(rows, fragBibTeX, a.rows.Entries)
 			return a.export(entries, "", "\n", "", func() func([]byte, selection.Entry) []byte {
 				it := &cite.Item{}
 				return func(dst []byte, e selection.Entry) []byte {
+					// The prepared entry has only what the record itself says.
 					if !said.concerns(e.Doc()) {
 						return append(dst, e.Fragment(fragBibTeX)...)
 					}
@@ -168,8 +179,10 @@ func jsonLD(ctx context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
+// schema is the beginning of every document of JSON-LD.
 const schema = `{"@context":"https://schema.org",`
 
+// appendSchema appends an item as a document of JSON-LD: the context stands before the first member.
 func appendSchema(dst []byte, it *cite.Item, l Links) []byte {
 	return append(append(dst, schema...), l.appendJSONLD(nil, it)[1:]...)
 }
@@ -181,6 +194,7 @@ func listHead(title string, count int) string {
 		`,"itemListElement":[`
 }
 
+// appendListItem appends an element of the list that listHead begins.
 func appendListItem(dst []byte, it *cite.Item, position int, l Links) []byte {
 	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(position), 10)
 	return append(l.appendJSONLD(append(dst, `,"item":`...), it), '}')
@@ -236,6 +250,7 @@ func orcidsOf(row bson.Raw, it *item) string {
 	return strings.Join(all, "; ")
 }
 
+// names joins persons for a cell of a table: "Moe, Anna; Quill, Bo".
 func names(all []cite.Person) string {
 	texts := make([]string, len(all))
 	for i, p := range all {
@@ -245,7 +260,9 @@ func names(all []cite.Person) string {
 }
 
 // csvRow returns a function that appends rows in valid UTF-8, with an apostrophe before a cell that a spreadsheet
-// would compute.
+// would compute: a title that begins with "=" could otherwise run a formula (OWASP: CSV injection). Wide forms of
+// the signs count, because spreadsheets in Japanese and Chinese read them as signs. The function is for one
+// goroutine.
 func csvRow() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
 	w := csv.NewWriter(&row)
@@ -253,6 +270,7 @@ func csvRow() func(dst []byte, cells []string) []byte {
 	return func(dst []byte, cells []string) []byte {
 		for i, cell := range cells {
 			cell = strings.ToValidUTF8(cell, "\uFFFD")
+			// The caller's slice is changed; callers make a new one for each row.
 			cells[i] = cell
 			if first, _ := utf8.DecodeRuneInString(cell); cell != "" &&
 				strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {

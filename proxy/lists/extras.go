@@ -27,6 +27,7 @@ func (a *answer) show(it *item, row bson.Raw) {
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 && a.isItem() && a.format.suffix == "" {
 		it.shown = onItemPage
 	}
+	// Citations to copy from a list have at most as many persons as the list.
 	entry := it.brief
 	if a.format.suffix == ".json" { // programs read its fields
 		entry = &it.Item

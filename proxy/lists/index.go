@@ -35,6 +35,8 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 	} else {
 		f = formats[0]
 	}
+	// The request's host is not used: the index has no absolute URLs without a configured base, so that it is the
+	// same for all hosts.
 	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.shared.Language)
 	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.shared.Language}})
 	year := r.year(l.shared.Zone)
@@ -110,6 +112,7 @@ func (l *Lists) sections(
 	}
 	var activities *answer
 	for i, one := range l.lists {
+		// one is a copy of the list; Lists does not change.
 		one.rows.Query, one.rows.Year = params.Query{params.Lang: {lang}}.Over(one.usual), year
 		a, err := one.on(ctx, s, false)
 		if err != nil {
@@ -131,6 +134,7 @@ func (l *Lists) sections(
 		}
 		for _, n := range names {
 			key := n.SortKey
+			// A search finds a unit by its short name, too.
 			if len(terms) > 0 {
 				key += fold.Key(n.Value)
 			}

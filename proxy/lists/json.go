@@ -95,6 +95,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 		Links: d.Turns,
 	}
 	for _, it := range d.items {
+		// The order of members is that of their names, because links is a map.
 		links := map[string]string{}
 		for name, href := range map[string]string{
 			"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence,

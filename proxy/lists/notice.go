@@ -101,6 +101,7 @@ func (s *said) addTo(it *cite.Item) {
 // add adds to an item what a record with a DOI and an id says of it, unless the item says so itself. A notice names
 // the other work in one way, by DOI if it has one.
 func add(it *cite.Item, n notice.Notice) {
+	// The id is kept for the comparison, also if the notice names the work by DOI.
 	other := n.ID
 	if n.DOI != "" {
 		n.ID = ""
@@ -180,6 +181,7 @@ func (it *item) withNotice(citation, lang string) string {
 	if strings.Contains(citation, label) {
 		return citation
 	}
+	// The word is ours, in a citation of another language.
 	if it.Language != "" && texts.In(it.Language) != t {
 		own = ` lang="` + t.Code() + `"`
 	}

@@ -49,6 +49,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	}
 	// A URL without a host would be one of the other site.
 	ls.links.Base = r.Base // another site shows the answer
+	// Both are part of the key, since the answer contains them.
 	width, height := size["maxwidth"], size["maxheight"]
 	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" `+

@@ -75,6 +75,7 @@ type siteMap struct {
 // which no cache keeps: without it, such requests would count all lists again and again.
 func (m siteMap) size(ctx context.Context, year string) (siteSize, error) {
 	z := siteSize{version: year + "\x00" + m.snaps.Version(), listed: 2 + len(m.lists.lists)}
+	// The version has the year, since a list of the last years may have another size in the next one.
 	if last := m.lists.siteSize.Load(); last != nil && last.version == z.version {
 		return *last, nil
 	}
@@ -221,6 +222,7 @@ type lastChanges struct {
 // begins with the lists, need it.
 func (m siteMap) lastChanges(ctx context.Context, z siteSize) (last lastChanges, err error) {
 	last.lists, last.parts = map[[2]string]time.Time{}, make([]time.Time, z.parts())
+	// Rows of the configured lists have no numbers: they are rows of whole views, too.
 	number := z.listed
 	for list, one := range m.lists.lists {
 		rows, err := m.rows(ctx, list)
@@ -240,6 +242,7 @@ func (m siteMap) lastChanges(ctx context.Context, z siteSize) (last lastChanges,
 			part := &last.parts[min(number/mostURLs, len(last.parts)-1)]
 			*part = latest(*part, at)
 			number++
+			// Each row counts for all lists that it is in.
 			for i := 0; i < len(subjects) && one.def.View == rules.ViewActivities; i++ {
 				// whose lists have activities alone
 				for about := range mark.Entries(mark.Of(row.Doc()), subjects[i].name+"s") {

@@ -61,6 +61,7 @@ func find(citation string, persons []Person) (best list) {
 		}
 		for _, first := range spellings(form, persons[0]) {
 			for at := 0; first != "" && len(best.found) < len(persons); {
+				// A title may have the name, too, so each place is tried.
 				next := strings.Index(t.text[at:], first)
 				if next < 0 {
 					break
@@ -93,6 +94,7 @@ func (l *list) read(t *text, at int) {
 			return
 		}
 		l.found = append(l.found, placeOf(l.citation, i, t.from[at], t.to[end-1]))
+		// The text behind the last name must be a separator, or the list is over.
 		skips := false
 		last = end
 		if at, skips = t.separator(end); at == end && end < len(t.text) {
@@ -111,6 +113,7 @@ func (l *list) read(t *text, at int) {
 
 // placeOf returns the place of a name with the tags that enclose nothing else.
 func placeOf(citation string, person, from, to int) place {
+	// A link or emphasis around the name alone belongs to it, and is moved or hidden with it.
 	for from > 0 && citation[from-1] == '>' {
 		open := strings.LastIndexByte(citation[:from], '<')
 		if open < 0 {
@@ -163,6 +166,7 @@ func textOf(citation string) *text {
 		case c == noBreakSpace[0] && strings.HasPrefix(citation[i:], noBreakSpace):
 			end, part = end+1, noBreakSpace
 		}
+		// White space of any kind is one space, as in a browser.
 		if part == noBreakSpace || part == "\n" || part == "\t" {
 			part = " "
 		}

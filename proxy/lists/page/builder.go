@@ -27,8 +27,10 @@ type formField struct {
 // These divide the parameters by name. A new parameter without a place here is among the rarer ones, with a field
 // of the kind that its check needs.
 var (
+	// fields for which the builder suggests values, from the facets of the list
 	typedFields = strings.Fields("year type subtype unit person project topic keyword")
-	mainFields  = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
+	// fields that an editor sees at once
+	mainFields = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
@@ -39,6 +41,7 @@ func (d *pageData) fields(all []Field) {
 		one := formField{
 			Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any"),
 		}
+		// not.type has the suggestions of type.
 		base, excluded := strings.CutPrefix(f.Name, "not.")
 		if excluded {
 			one.Label = d.T("not") + d.T(base)
@@ -48,6 +51,7 @@ func (d *pageData) fields(all []Field) {
 			continue
 		case slices.Contains(typedFields, base):
 			one.Kind, one.Facet = "typed", base
+		// The builder suggests records for these, by a search for their titles.
 		case f.Name == "ids", f.Name == "exclude":
 			one.Kind, one.Facet = "typed", "ids"
 		case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:

@@ -14,10 +14,12 @@ func (f *fragment) chart(years []YearCount) {
 	if len(years) == 0 {
 		return
 	}
+	// most is at least 1, since the heights are divided by it.
 	first, last, most := years[0].Year, years[len(years)-1].Year, 1
 	for _, y := range years {
 		most = max(most, y.Count)
 	}
+	// column is the width of a year in percent, and base the height of the bars' feet in pixels.
 	title, column, base := text(f.t.T("years")), 100/float64(last-first+1), chartTop+chartBars
 	fmt.Fprintf(&f.html, "<figure class=\"vl-years\"><figcaption>%s</figcaption>\n", title)
 	fmt.Fprintf(&f.html,
@@ -30,6 +32,7 @@ func (f *fragment) chart(years []YearCount) {
 	// gap.
 	f.write(`<g class="vl-bars">`)
 	for _, y := range years {
+		// The division is of integers: heights are whole pixels.
 		height := max(chartBars*y.Count/most, 1)
 		fmt.Fprintf(&f.html, `<rect x="%.3f%%" y="%d" width="%.3f%%" height="%d"><title>%d: %s</title></rect>`,
 			(float64(y.Year-first)+.1)*column, base-height, .8*column, height, y.Year, f.t.Number(y.Count))

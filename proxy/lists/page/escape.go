@@ -32,6 +32,7 @@ func writable(r rune) rune {
 func escape(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
+	// Bytes and not characters: URLs escape each byte of UTF-8.
 	for _, c := range []byte(s) {
 		if keep(c) {
 			b.WriteByte(c)
@@ -80,6 +81,7 @@ func idOf(s string) string {
 func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
 	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))
+	// A query may be long, and an id needs only to differ.
 	if query != "" {
 		id += "_q" + hash(query)
 	}

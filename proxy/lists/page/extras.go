@@ -16,6 +16,7 @@ func (f *fragment) marks(it *Item, own string) {
 	} else if label != "" {
 		f.write("<li>", text(label), "</li>")
 	}
+	// Badges are texts of the site's rules, so they are escaped like others.
 	for _, badge := range it.Badges {
 		f.write(`<li class="vl-badge">`, text(badge), "</li>")
 	}
@@ -25,6 +26,7 @@ func (f *fragment) marks(it *Item, own string) {
 // extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours,
 // own; both are "" if the item is in our language.
 func (f *fragment) extras(it *Item, own, other string) {
+	// Units are written like keywords, as links or plain names.
 	var units []Link
 	for _, u := range it.Units {
 		units = append(units, Link{Href: u.Href, Label: u.Name})
@@ -54,7 +56,8 @@ func (f *fragment) fact(name string, values []Link, own, other string) {
 		return
 	}
 	rel := ""
-	if name == "keywords" { // like the other links to filtered lists
+	// Search engines do not follow links to filtered lists, and a keyword's list is one.
+	if name == "keywords" {
 		rel = "nofollow"
 	}
 	f.write(`<p class="vl-fact"`, attribute("lang", own), "><span>", text(f.t.T(name)), ":</span> ")

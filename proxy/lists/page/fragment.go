@@ -14,6 +14,7 @@ import (
 // the heading out of range counts as 2.
 func Fragment(l *List) []byte {
 	level := l.Heading
+	// h2 fits below the title of the page around.
 	if level < 1 || level > 6 {
 		level = 2
 	}
@@ -50,6 +51,7 @@ const titleID = "_title"
 func section(l *List, level int, onPage bool) []byte {
 	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}, onPage: onPage}, max(l.Page-1,
 		0)*l.Limit+1
+	// A section without a visible title is still named for screen readers.
 	label := attribute("aria-labelledby", f.id+titleID)
 	if l.Untitled && !onPage {
 		label = attribute("aria-label", l.Title)
@@ -126,6 +128,7 @@ func (f *fragment) groups(level int, before, groups []Group) {
 			continue
 		}
 		title := g.Label
+		// A reader who comes from a link does not see the page before.
 		if g.Continued {
 			title += f.t.T("continued")
 		}
@@ -166,6 +169,7 @@ func (f *fragment) unique(id string) string {
 // item writes an item in a page of a language. dir="auto" lets a citation in Arabic or Hebrew run from right to
 // left.
 func (f *fragment) item(it *Item, lang string) {
+	// other is set only if the languages differ; then our own texts in the item need theirs.
 	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID),
 		attribute("data-key", it.Key),
@@ -177,6 +181,7 @@ func (f *fragment) item(it *Item, lang string) {
 	if other != "" {
 		own = f.t.Code()
 	}
+	// Badges, links and folds stand outside of the citation, so that "copy citation" leaves them out.
 	f.marks(it, own)
 	if len(it.Links) > 0 || it.Href != "" {
 		f.write(`<p class="vl-links"`, attribute("lang", own), ">")
@@ -207,6 +212,7 @@ func (f *fragment) link(l Link, class string, attributes ...string) {
 // following the link.
 func (f *fragment) pager(l *List) {
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
+	// Without a target, a click on the pager would replace the page around the iframe.
 	here := "" // a page for an iframe opens links around it
 	if l.Embed {
 		here = ` target="_self"`
@@ -248,6 +254,7 @@ func (d *pageData) overview(sections []Section, most int, index string) []byte {
 			f.heading(2, "", "", s.Title)
 		}
 		switch {
+		// Lists of the configuration are never folded: their editor decides how many there are.
 		case s.Kind == "" || len(s.Lists) <= most:
 			f.lists(s.Lists)
 		case index != "":
@@ -256,6 +263,7 @@ func (d *pageData) overview(sections []Section, most int, index string) []byte {
 				Label: f.t.T("show-all") + " (" + f.t.Number(len(s.Lists)) + ")"}, "")
 			f.write("</p>\n")
 		default:
+			// The lists are sorted by name, so those of one letter follow each other.
 			for from, to := 0, 0; from < len(s.Lists); from = to {
 				for to = from + 1; to < len(s.Lists) && s.Lists[to].Letter == s.Lists[from].Letter; to++ {
 				}

@@ -33,6 +33,7 @@ func Guide(h Head) []byte {
 	}
 	d := newDocument(h)
 	d.Title, _, _ = strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+	// The keyboard scrolls only what has the focus (WCAG 2.1.1).
 	focusable := strings.NewReplacer("<pre>", `<pre tabindex="0">`) // it may scroll
 	d.Body = template.HTML(focusable.Replace(beside.ReplaceAllString(b.String(), "$1")))
 	return d.render("guide")

@@ -91,6 +91,7 @@ func (d *pageData) render(name string) []byte {
 	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
 		panic("page: " + err.Error()) // a mistake in a template
 	}
+	// HTML does not allow them, and a validator would reject the page.
 	return []byte(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -101,6 +102,7 @@ func (d *pageData) render(name string) []byte {
 
 // Groupings returns the values of group that the form of a list offers: the usual ones and that of the list.
 func (d *pageData) Groupings() []string {
+	// An editor's own choice is added to the usual ones, so that the form does not lose it.
 	usual := strings.Fields("none year type subtype unit person project keyword year,type type,year")
 	if d.List.Group == "" || slices.Contains(usual, d.List.Group) {
 		return usual
@@ -110,6 +112,7 @@ func (d *pageData) Groupings() []string {
 
 // Grouping returns the name of a value of group.
 func (d *pageData) Grouping(value string) string {
+	// A list may be divided twice: "year,type" is named by both.
 	names := strings.Split(value, ",")
 	for i, name := range names {
 		names[i] = d.T("group-" + name)
@@ -128,7 +131,9 @@ func Page(l *List) []byte {
 			}
 		}
 	}
+	// Filters without a facet come after those that a menu shows as well.
 	d.Filters = append(d.Filters, l.Others...)
+	// The title of the list is the h1 of the page.
 	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, true))
 	return d.render("list")
 }
@@ -137,6 +142,7 @@ func Page(l *List) []byte {
 func Single(r *Record) []byte {
 	d := newDocument(r.Head)
 	d.Record, d.Heading = r, template.HTML(cmp.Or(r.Heading, html.EscapeString(r.Title)))
+	// A copy, because functions do not change their model.
 	bare := *r
 	bare.Item.Href, bare.Item.Abstract, bare.Item.BibTeX = "", nil, "" // this page, and its own sections
 	d.Body = template.HTML(article(&bare, true))
@@ -159,7 +165,9 @@ func Index(h Head, words string, sections []Section) []byte {
 func Start(h Head, sections []Section, fields []Field) []byte {
 	d := newDocument(h)
 	d.Title, d.Description, d.Sections = d.T("start"), d.T("about"), sections
+	// Long sections are links to the index, so that the start page stays short.
 	d.Overview = template.HTML(d.overview(sections, mostAtStart, d.Root+"/lists?lang="+d.Lang))
+	// Without any list there is nothing to embed, and the builder is left out.
 	if len(sections) > 0 && len(sections[0].Lists) > 0 {
 		d.Snippets = snippets(h.Base, sections[0].Lists[0])
 		d.fields(fields)
@@ -170,6 +178,7 @@ func Start(h Head, sections []Section, fields []Field) []byte {
 // Failure returns the page for an error. Of the head it needs the title, Lang and Base; text is plain text.
 func Failure(status int, h Head, text string) []byte {
 	d := newDocument(h)
+	// text is escaped by the template.
 	d.Text, d.Status = text, status
 	return d.render("failure")
 }
@@ -198,11 +207,13 @@ const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
 // another list.
 func snippets(base string, list ListEntry) (all []snippet) {
 	href, path := list.Href, strings.TrimPrefix(list.Href, base)
+	// The address in the request is no substitute: a cache would send the page with it to others.
 	if base == "" {
 		base, href = unknownBase, unknownBase+path
 	}
 	for _, part := range strings.Split("\n"+forms, "\n=== ")[1:] {
 		head, form, _ := strings.Cut(part, "\n")
+		// "=== html HTML" has an id and a name.
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
 		u, _ := url.Parse(base) // of the configuration, which package configs checks
@@ -211,6 +222,7 @@ func snippets(base string, list ListEntry) (all []snippet) {
 			"{title}", list.Title, "{base}", base,
 			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}",
 			u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
+		// Every second element is a value; the placeholders before them stay.
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}

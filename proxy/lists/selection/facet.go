@@ -153,6 +153,7 @@ func (m *Matches) markFrame(name string, all, counted []Choice, rows int) []Choi
 	if len(frame) == 0 {
 		return all
 	}
+	// A frame of one value is that value among the others, not to be taken away.
 	if i := slices.IndexFunc(all, func(v Choice) bool { return v.Value == frame[0] }); i >= 0 && len(frame) == 1 {
 		all[i].Active, all[i].Fixed = true, true
 		return all
@@ -189,6 +190,7 @@ func (m *Matches) facetOf(ctx context.Context, name string) (found []index.Group
 // facet counts selected rows by the values at a path in marks. A Sample has what Label reads. The counts of all
 // selected rows are kept, because a list may show them and be divided by them.
 func (m *Matches) facet(ctx context.Context, selected view.Selection, path string) (found []index.Group, err error) {
+	// Facets under other filters are not kept: each is asked for once.
 	whole := selected == m.whole
 	if found, known := m.counts[path]; known && whole {
 		return found, nil
@@ -216,7 +218,8 @@ func facetFields(path string) []string {
 	return fields
 }
 
-// Names counts the rows by all values of a filter, in the order of their names.
+// Names counts the rows by all values of a filter, in the order of their names. Unlike Values it has no limit: the
+// index of lists and the chart show all values.
 func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {
@@ -261,6 +264,7 @@ func frequent(ctx context.Context, found []index.Group, chosen []string) ([]inde
 	if err := fair.Sort(ctx, counts, cmp.Compare[int]); err != nil {
 		return nil, err
 	}
+	// This is the count of the last value that fits, so all with more rows fit, too.
 	least := counts[len(counts)-mostValues]
 	return slices.DeleteFunc(slices.Clone(found), func(v index.Group) bool {
 		return v.Count < least && !slices.Contains(chosen, display.Text(v.Value))
@@ -275,6 +279,7 @@ func (m *Matches) choices(ctx context.Context, found []index.Group, name string)
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return nil, err
 		}
+		// Values of parameters are texts, so a number in a mark is compared as its text.
 		text := display.Text(v.Value)
 		active := slices.Contains(m.narrowed[name], text)
 		all[i] = Choice{Value: text, Label: m.Label(name, text, v.Sample), Count: v.Count, Active: active}

@@ -28,6 +28,7 @@ func (t *table) joined(texts []string, found [][]string) (values []string, used 
 	// Only an unknown text starts the search. So lists of proper values cost nothing, and a label with commas never
 	// replaces values that are all known.
 	if len(texts) < 2 || !slices.ContainsFunc(found, func(values []string) bool { return !known(values) }) {
+		// No text is used, so each stands for its own values.
 		return nil, used
 	}
 	j := joiner{table: t, texts: texts, steps: mostSteps}
@@ -53,6 +54,7 @@ func (t *table) joined(texts []string, found [][]string) (values []string, used 
 }
 
 // run is a sequence of texts that is a label of values.
+// A run is a candidate: joined decides which runs count.
 type run struct {
 	texts  []int
 	values []string
@@ -101,6 +103,7 @@ func (j *joiner) add(at []int, phrase string) {
 			known++
 		}
 	}
+	// A single text stands for its own values, which table.of has found.
 	if len(at) < 2 || known == len(at) || known > 0 && !j.commas[phrase] {
 		return
 	}

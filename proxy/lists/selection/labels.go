@@ -74,6 +74,7 @@ func (t *table) enter(name, value string, row bson.Raw) {
 	if orcid := raw.StringField(one, "orcid"); orcid != "" {
 		t.values[strings.Clone(orcid)] = true
 	}
+	// These are the fields of an entry that pages show, see NameOf: a reader may copy any of them.
 	for _, field := range []string{"name", "name_de", "title"} {
 		text := strings.Clone(raw.StringField(one, field))
 		if text == "" {
@@ -138,6 +139,7 @@ func (v *Values) addTypes(t *table, view, name string) {
 	}
 	for _, code := range slices.Sorted(maps.Keys(v.labels[set])) {
 		names := v.labels[set][code]
+		// A label of a subtype stands for the subtype under any type.
 		value := code[strings.LastIndexByte(code, '/')+1:] // "publication/article"
 		if !t.values[value] {
 			continue

@@ -49,6 +49,7 @@ func leavesOf(ctx context.Context, m *Matches) ([]leaf, bool, error) {
 		return nil, false, nil
 	}
 	if m.parted == nil {
+		// parted is kept, because Size and Entries may both ask, and dividing sorts labels.
 		d := divider{Matches: m, levels: m.divided()}
 		if err := d.divide(ctx, m.combined, 0, leaf{}); err != nil {
 			return nil, false, err
@@ -87,6 +88,7 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 		for to = from + 1; to < len(all) && raw.Compare(elementOf(all[to].Value, depth), value) == 0; to++ {
 		}
 		one := index.Group{Value: value, Count: total(all[from:to]), Sample: all[from].Sample}
+		// The sum of the combinations would count a row once for each of its inner values.
 		if repeats { // rows have several entries: only the outer level has others within
 			i, found := slices.BinarySearchFunc(d.outer, value, func(g index.Group, value bson.RawValue) int {
 				return raw.Compare(elementOf(g.Value, 0), value)
@@ -114,6 +116,7 @@ func (d *divider) divide(ctx context.Context, all []index.Group, depth int, with
 		} else if p.Count = rest.Count; len(without) == 0 {
 			continue
 		}
+		// The groups of the leaves share a prefix; Clip makes append copy it.
 		next := leaf{within.groups, within.starts, 0, filter.And(within.where, p.where())}
 		if by.titled {
 			group := Group{By: by.name, Value: p.Value, Label: p.Label, Count: p.Count}
@@ -153,6 +156,7 @@ func (w storedWalk) divide(ctx context.Context, selected view.Selection, leaves 
 			leaves = leaves[1:]
 			continue
 		}
+		// n leaves are read together: as many as fit, or one that is too large by itself.
 		n, entries := 0, 0
 		for n < len(leaves) && entries+leaves[n].count <= mostTogether {
 			// Small parts are read together, but none behind the page.
@@ -214,6 +218,7 @@ func (w storedWalk) several(ctx context.Context, selected view.Selection, leaves
 			return err
 		}
 		for i, l := range leaves {
+			// The store has not said which of the conditions a row met.
 			there, err := l.where.Match(row.Doc())
 			if err != nil {
 				return err

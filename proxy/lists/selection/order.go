@@ -110,6 +110,7 @@ func (m *Matches) order() (field string, down bool) {
 func (m *Matches) levels() (all []level) {
 	groups := m.Query[params.Group]
 	field, down := m.order()
+	// Years descend, unless the list is sorted by ascending years. Other groups are in the order of their labels.
 	for _, group := range groups {
 		if group != params.None {
 			all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
@@ -121,6 +122,7 @@ func (m *Matches) levels() (all []level) {
 	if field != params.Year && !slices.Contains(groups, field) {
 		all = append(all, level{field, !down, false})
 	}
+	// Rows within a type are sorted by year, the newest first.
 	if !slices.Contains(groups, params.Year) && (field == params.Year || field == params.Type) {
 		all = append(all, level{params.Year, field == params.Year && !down, false})
 	}
@@ -187,6 +189,7 @@ type walk struct {
 // none. An error is yielded last, with a zero Entry. Each call reads the rows again.
 func (m *Matches) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
+		// The offset is in entries, of which a record may have several.
 		number, limit := m.Query.Number(params.Page), m.Query.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return
@@ -259,6 +262,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	// If rows repeat below, a part has more entries than rows, and skipping it needs their number.
 	once := !slices.ContainsFunc(levels[1:], level.repeats) // a part has an entry for each of its rows
 	for _, p := range parts {
+		// The whole part is before the page, and its count is enough to skip it.
 		if once && 0 <= p.Count && p.Count <= w.skip {
 			w.skip -= p.Count
 			continue
@@ -277,6 +281,7 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 			w.skip -= n
 			continue
 		}
+		// inner is a new slice for each part, because the entries that were yielded keep theirs.
 		inner := groups
 		if levels[0].titled {
 			inner = append(slices.Clip(groups), Group{levels[0].name, p.Value, p.Label, part.Count(), w.skip > 0})
@@ -302,6 +307,7 @@ func (w *walk) sorted(
 	for _, p := range parts[:len(parts)-1] {
 		*rest -= p.Count
 	}
+	// The rows come without the values by which they are grouped; their places tell the part.
 	at, i, before := w.skip, 0, 0 // place of the row, its part, and the rows of earlier parts
 	for row, err := range w.matches.rows(ctx, selected, lead, w.skip, max(w.left, 0)) {
 		if err != nil {
@@ -324,6 +330,7 @@ func (w *walk) sorted(
 
 // inOrderOfIDs yields the selected records in the order of the requested ids.
 func (w *walk) inOrderOfIDs(ctx context.Context, selected view.Selection) error {
+	// An id that no selected row has is left out here; Missing names it.
 	found := map[string]index.Row{}
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {

@@ -157,6 +157,7 @@ func (q Question) among(given params.Query, name string) *filter.Filter {
 	case name == params.Exclude:
 		return filter.Not(IDs(values...))
 	}
+	// An ORCID stands under a path of its own in marks, beside the username.
 	one := oneOf(pathOf(given, name), values)
 	isORCID := func(v string) bool { return identifier.FindORCID(v) == v }
 	if name != params.Person || !slices.ContainsFunc(values, isORCID) {
@@ -182,6 +183,7 @@ func (q Question) years(values []string) *filter.Filter {
 			continue
 		}
 		from, to, _ := params.Years(params.Calendar(value, q.Year)) // Parse has checked the value
+		// Years in marks are 32-bit integers, whatever the record has.
 		ranges = append(ranges, filter.And(filter.Compared(mark.Year, filter.Gte, int32(from)),
 			filter.Compared(mark.Year, filter.Lte, int32(to))))
 	}
@@ -232,6 +234,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		// An id in another spelling than that of URLs counts as missing.
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id == IDText(row.Doc()) })
 	}
 	return ids, nil
@@ -240,6 +243,7 @@ func (m *Matches) Missing(ctx context.Context) ([]string, error) {
 // Memory estimates the bytes of the sets and the order in memory while entries are read, 0 for views in the store.
 // A set has a bit for each row of the view: one for each level, each term and two for the filters.
 func (m *Matches) Memory() int64 {
+	// A store holds the sets and the order itself.
 	rows, resident := m.snap.Resident()
 	if !resident {
 		return 0
@@ -260,6 +264,8 @@ func IDs(texts ...string) *filter.Filter {
 		if id, err := bson.ObjectIDFromHex(text); err == nil {
 			all = append(all, id)
 		}
+		// The text may be another _id in extended JSON, such as a number or a UUID. It counts only in the spelling
+		// of URLs.
 		doc, err := ejson.Parse([]byte(`{"_id":`+text+`}`), ejson.Options{})
 		if v := doc.Lookup("_id"); err == nil && v.Type != bson.TypeRegex && ejson.IDText(v) == text {
 			all = append(all, v)

@@ -50,6 +50,7 @@ func (e edition) after(other edition) bool {
 func (t *Tables[T]) Of(ctx context.Context, snap *view.Snapshot, name string, read func() (*T, error)) (*T, error) {
 	meta := snap.Meta()
 	key := tableKey{meta.View, name, edition{snap.Edition(), meta.Generation, meta.Published.UnixMilli()}}
+	// A late request reads its table for itself alone, without a flight that others would wait for.
 	if table, late := t.find(key); table != nil {
 		return table, nil
 	} else if late {
@@ -84,7 +85,8 @@ func (t *Tables[T]) find(key tableKey) (table *T, late bool) {
 	}
 }
 
-// keep keeps a table in place of one of an older snapshot.
+// keep keeps a table in place of one of an older snapshot. A flight may end after the flight of a newer snapshot:
+// then the newer table stays.
 func (t *Tables[T]) keep(key tableKey, made *T) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

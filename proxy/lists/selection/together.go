@@ -74,6 +74,7 @@ func newTally(m *Matches) *tally {
 	case !slices.Contains(near, nil): // else a single choice excludes rows, and its facet needs all
 		t.base = filter.And(m.always, filter.Or(near...))
 	}
+	// A path is asked for once, though a chart and a facet may both need it.
 	for _, name := range m.dividing {
 		t.known = append(t.known, paths[name])
 	}
@@ -97,6 +98,7 @@ func (t *tally) facets() (asked []index.Facet) {
 		f.Under = t.all
 		asked = append(asked, f)
 	}
+	// A facet without paths counts rows.
 	asked = append(asked, index.Facet{Under: t.all})
 	if len(t.levels) > 0 {
 		asked = append(asked, combinations(t.levels, t.all), combinations(t.levels[:1], t.all))
@@ -168,6 +170,7 @@ func facetsOf(ctx context.Context, m *Matches, base *filter.Filter, asked []inde
 			fields = append(fields, facetFields(path)...)
 		}
 		if f.Under != nil {
+			// The store tests the conditions of a facet on what it has read.
 			read, _ := filter.Paths(f.Under.Root()) // the filters of parameters name what they read
 			for _, path := range read {
 				at := raw.PathOf(path)

@@ -72,6 +72,7 @@ func Compares(queries ...params.Query) (compares, uncertain bool) {
 func (v *Values) Resolve(
 	ctx context.Context, snap *view.Snapshot, q params.Query,
 ) (resolved params.Query, unknown []query.Unknown, err error) {
+	// A Query is immutable, and With copies it.
 	resolved = q
 	for _, names := range labelled {
 		for _, name := range names {
@@ -112,6 +113,7 @@ func (v *Values) Named(ctx context.Context, snaps []*view.Snapshot, name, text s
 		}
 		alike, labelled = append(alike, t.keys[key]...), append(labelled, t.labels[key]...)
 	}
+	// A value in another case wins over a label, as in requests.
 	if len(alike) == 0 {
 		alike = labelled
 	}
@@ -199,6 +201,7 @@ func (t *table) near(ctx context.Context, text string) (best string, err error) 
 		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 			return "", err
 		}
+		// The best so far competes with the next words; an empty one never wins.
 		best = suggest.Near(text, append([]string{best}, words...))
 	}
 	return best, nil
