@@ -10,7 +10,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -32,11 +31,11 @@ const stalledBytes = 48 << 10
 type Conn struct {
 	net.Conn
 	listener *Listener
-	client   netip.Prefix    // zero if MaxPerClient does not count the connection
-	raw      syscall.RawConn // the socket; nil if there is none or the system is not Linux
-	started  atomic.Bool     // a byte has arrived
-	idle     atomic.Int64    // since when it has waited for a request, in Unix nanoseconds; 0 while it serves one
-	waiting  atomic.Int64    // since when, while serving, it has waited for the client to send or read; 0 otherwise
+	client   netip.Prefix // zero if MaxPerClient does not count the connection
+	socket   socket       // zero if there is none or the system is not Linux
+	started  atomic.Bool  // a byte has arrived
+	idle     atomic.Int64 // since when it has waited for a request, in Unix nanoseconds; 0 while it serves one
+	waiting  atomic.Int64 // since when, while serving, it has waited for the client to send or read; 0 otherwise
 
 	Request     *fasthttp.RequestCtx // the argument of Begin, until the connection waits for another request
 	BodyRefused bool                 // too little memory was left for the body of the last request
@@ -46,7 +45,6 @@ type Conn struct {
 	onSent      func()               // see OnSent; nil if there is none
 	sent        atomic.Bool          // a part of the response was sent
 	turn        Turn                 // the turn in which the response is written; nil if there is none
-	queued      time.Duration        // how long the response waited for the turn, not for the client
 	joins       bool                 // the next write waits in pending, to be sent with the one after it
 	reads       bool                 // the client has read some of a long response
 	last        *Stream              // follows the last response; nil if none does
@@ -283,10 +281,10 @@ type Turn interface {
 // much data to a fast client takes as much processor time as making it. WriteIn reports whether the system supports
 // this.
 func (c *Conn) WriteIn(turn Turn) bool {
-	if c.raw != nil {
+	if c.socket.opened() {
 		c.turn = turn
 	}
-	return c.raw != nil
+	return c.socket.opened()
 }
 
 // writeBuffers is a pool of buffers for writes that wait for the next one.
@@ -319,7 +317,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 		c.reads, p = true, p[4*minUnsent:]
-		c.limitUnsent(maxUnsent)
+		c.socket.limitUnsent(maxUnsent)
 	}
 	rest, err := c.write(p)
 	return n + rest, err
@@ -353,8 +351,9 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 		var n int64
 		switch {
 		case c.turn != nil:
-			n, err = c.writeInTurn()
-			last, c.queued = last.Add(c.queued), 0
+			var queued time.Duration // how long the response waited for the turn, not for the client
+			n, queued, err = c.socket.writeIn(c.turn, &c.unsent)
+			last = last.Add(queued)
 		case len(c.unsent) == 1: // a plain write costs less
 			var written int
 			written, err = c.Conn.Write(c.unsent[0])
@@ -376,7 +375,7 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 			c.waiting.Store(last.UnixNano())
 			if counted == 0 {
 				c.reads = false
-				c.limitUnsent(minUnsent)
+				c.socket.limitUnsent(minUnsent)
 				counted = stalledBytes + requestCopies*int64(c.longHead)
 				c.listener.options.InFlight.Acquire(counted)
 			}

@@ -158,7 +158,8 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 		l.perClient[c.client]++
 	}
 	l.options.Open.Inc()
-	c.openSocket()
+	c.socket = openSocket(raw)
+	c.socket.limitUnsent(minUnsent)
 	c.idle.Store(time.Now().UnixNano())
 	_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // the next Read reports a failure
 	return c

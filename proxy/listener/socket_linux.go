@@ -2,6 +2,7 @@ package listener
 
 import (
 	"cmp"
+	"net"
 	"syscall"
 	"time"
 
@@ -23,32 +24,37 @@ func openFiles() uint64 {
 // the system takes more wakes the goroutine: with minUnsent that is a third of the processor time of the response.
 const minUnsent, maxUnsent = 128 << 10, 2 << 20
 
-// openSocket bounds the unsent data that the system buffers, which does not slow a distant reader.
-func (c *Conn) openSocket() {
-	socket, ok := c.Conn.(syscall.Conn)
-	if !ok {
-		return
+// socket is the system's side of a connection: the calls that package net does not have.
+type socket struct{ raw syscall.RawConn } // nil if the connection has no socket, such as one of a test
+
+// openSocket returns the socket of a connection.
+func openSocket(conn net.Conn) (s socket) {
+	if c, ok := conn.(syscall.Conn); ok {
+		s.raw, _ = c.SyscallConn() // fails only after Close
 	}
-	c.raw, _ = socket.SyscallConn() // fails only after Close
-	c.limitUnsent(minUnsent)
+	return s
 }
 
-// limitUnsent sets how much of a response the system buffers before it sends it.
-func (c *Conn) limitUnsent(bytes int) {
-	if c.raw == nil {
+// opened reports whether there is a socket.
+func (s socket) opened() bool { return s.raw != nil }
+
+// limitUnsent sets how much of a response the system buffers before it sends it. This does not slow a distant reader:
+// the limit concerns unsent data alone, not what is under way (TCP_NOTSENT_LOWAT in tcp(7)).
+func (s socket) limitUnsent(bytes int) {
+	if s.raw == nil {
 		return
 	}
-	_ = c.raw.Control(func(fd uintptr) { // the next Read reports a failure
+	_ = s.raw.Control(func(fd uintptr) { // the next Read reports a failure
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
 	})
 }
 
-// Gone reports whether the client has closed the connection. It does not wait, and reads nothing.
-func (c *Conn) Gone() (gone bool) {
-	if c.raw == nil {
+// gone reports whether the client has closed the connection. It does not wait, and reads nothing.
+func (s socket) gone() (gone bool) {
+	if s.raw == nil {
 		return false
 	}
-	err := c.raw.Control(func(fd uintptr) {
+	err := s.raw.Control(func(fd uintptr) {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 		n, err := unix.Poll(poll, 0)
 		gone = err == nil && n > 0 && poll[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
@@ -56,33 +62,34 @@ func (c *Conn) Gone() (gone bool) {
 	return gone || err != nil
 }
 
-// writeInTurn writes as much of unsent as the system accepts, at least one byte.
-func (c *Conn) writeInTurn() (n int64, err error) {
+// writeIn writes, in a turn, as much of unsent as the system accepts, at least one byte, and removes it from unsent.
+// It also returns how long it waited for the turn.
+func (s socket) writeIn(turn Turn, unsent *net.Buffers) (n int64, queued time.Duration, err error) {
 	var failed error
-	err = c.raw.Write(func(fd uintptr) bool {
+	err = s.raw.Write(func(fd uintptr) bool {
 		began := time.Now()
-		failed = c.turn.Resume()
-		if c.queued += time.Since(began); failed != nil {
+		failed = turn.Resume()
+		if queued += time.Since(began); failed != nil {
 			return true
 		}
 		var sent int
 		for failed = unix.EINTR; failed == unix.EINTR; {
-			sent, failed = unix.Writev(int(fd), c.unsent)
+			sent, failed = unix.Writev(int(fd), *unsent)
 		}
 		if failed == unix.EAGAIN {
 			failed = nil
-			c.turn.Pause()
+			turn.Pause()
 			return false
 		}
 		n = int64(max(sent, 0))
 		return true
 	})
 	for left := int(n); left > 0; {
-		first := min(left, len(c.unsent[0]))
+		first := min(left, len((*unsent)[0]))
 		left -= first
-		if c.unsent[0] = c.unsent[0][first:]; len(c.unsent[0]) == 0 {
-			c.unsent = c.unsent[1:]
+		if (*unsent)[0] = (*unsent)[0][first:]; len((*unsent)[0]) == 0 {
+			*unsent = (*unsent)[1:]
 		}
 	}
-	return n, cmp.Or(failed, err)
+	return n, queued, cmp.Or(failed, err)
 }

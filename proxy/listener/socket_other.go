@@ -2,21 +2,32 @@
 
 package listener
 
-import "errors"
+import (
+	"errors"
+	"net"
+	"time"
+)
 
 // openFiles returns 0, because the limit on open files is unknown on this system.
 func openFiles() uint64 { return 0 }
 
-func (c *Conn) openSocket() {}
-
 // minUnsent and maxUnsent are not used on this system, but to send a long response in two parts.
 const minUnsent, maxUnsent = 128 << 10, 0
 
-func (c *Conn) limitUnsent(int) {}
+// socket stands for the system's side of a connection, of which this system offers nothing.
+type socket struct{}
 
-// Gone returns false, because this system does not tell whether the client has closed the connection. Work ends at
+func openSocket(net.Conn) socket { return socket{} }
+
+func (socket) opened() bool { return false }
+
+func (socket) limitUnsent(int) {}
+
+// gone returns false, because this system does not tell whether the client has closed the connection. Work ends at
 // its limits instead.
-func (c *Conn) Gone() bool { return false }
+func (socket) gone() bool { return false }
 
-// writeInTurn is not called on this system.
-func (c *Conn) writeInTurn() (int64, error) { return 0, errors.ErrUnsupported }
+// writeIn is not called on this system.
+func (socket) writeIn(Turn, *net.Buffers) (int64, time.Duration, error) {
+	return 0, 0, errors.ErrUnsupported
+}

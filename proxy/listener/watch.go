@@ -11,6 +11,10 @@ import (
 // ready.
 var ErrGone = errors.New("the client has gone")
 
+// Gone reports whether the client has closed the connection. It does not wait, and reads nothing. It reports false if
+// the system cannot tell.
+func (c *Conn) Gone() bool { return c.socket.gone() }
+
 // gonePoll is how often to check a connection while its client waits; most responses are ready before.
 const gonePoll = 50 * time.Millisecond
 
