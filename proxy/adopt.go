@@ -22,20 +22,11 @@ import (
 	"vitrine/rules/filter"
 )
 
-// newSettings returns settings from options that take the place of earlier ones, or the first. Errors name the
-// invalid option.
+// newSettings returns settings from options that take the place of earlier ones, or the first, if before is nil.
+// Errors name the invalid option.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
-	var earlier *auth.Authenticator
-	rate := auth.NewLimiter(o.Limits.Rate, o.Limits.Rate, time.Second)
-	set, adopted := &settings{fields: o.Fields, rate: rate, perSecond: o.Limits.Rate}, time.Time{}
-	if before != nil {
-		// The generation is part of the keys of plans and answers: those of the previous settings are not found any
-		// more.
-		set.generation, adopted, earlier = before.generation+1, s.options.Now(), before.auth
-		if before.perSecond == set.perSecond {
-			set.rate = before.rate // so that a reload forgives no client
-		}
-	}
+	set := &settings{fields: o.Fields, users: api.Users{Views: s.options.Views}}
+	adopted := s.succeed(set, before, o.Limits.Rate)
 	var err error
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
@@ -46,56 +37,18 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
-	limits := filter.Options{MaxBytes: int(o.Limits.FilterBytes), MaxNodes: o.Limits.FilterNodes}
-	set.env, err = api.New(o.Options, api.Shared{
-		Strangers: s.strangers, Now: s.options.Now, Filter: limits, Timeout: o.Limits.RequestTimeout,
-	})
-	if err != nil {
+	if err := s.setResources(set, o); err != nil {
 		return nil, err
 	}
-	set.lists, err = lists.New(o.Lists, lists.Shared{
-		Filter: limits, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
-	})
-	if err != nil {
+	if set.auth, err = s.newAuth(o, set.users, before); err != nil {
 		return nil, err
 	}
-	set.described = sync.OnceValue(set.describe)
-	o.Auth.Upstream = o.Upstream.Keys
-	set.users = api.Users{Views: s.options.Views}
-	set.auth, err = auth.New(o.Auth, auth.Shared{
-		Token: o.Admin.Token.Reveal(), Person: set.users.Person, Own: ownPath, Guesses: s.guesses,
-		Deadline: func(c *fiber.Ctx) time.Time {
-			return listener.Received(c.Context()).Add(o.Limits.RequestTimeout)
-		},
-		WrongKeys: s.metrics.WrongKeys, KeyUses: s.metrics.KeyUses, Now: s.options.Now,
-	}, earlier)
-	if err != nil {
-		return nil, err
-	}
-	set.shortcuts = &shortcuts{
-		auth: set.auth, client: o.Auth.Client.Header, user: o.Auth.Session.UserHeader,
-		metrics: s.metrics, purger: s.purger, log: s.lines,
-	}
-	if slices.Contains(vary, fiber.HeaderCookie) {
-		set.shortcuts.cookie = o.Auth.Session.Cookie
-	}
+	set.limit = set.auth.Limit(set.rate)
+	set.shortcuts = s.newShortcuts(o.Auth, set.auth)
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
-	set.limit = set.auth.Limit(set.rate)
-	set.routes = set.env.Routes()
-	var tags func(response.Plan) []response.Header
-	if s.purger != nil {
-		tags = purge.Headers
-	}
-	set.response = response.New(response.Options{
-		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
-		Codings:      []result.Coding{result.Zstd, result.Brotli, result.Gzip},
-		CacheControl: o.Fresh, Vary: vary,
-		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.RequestTimeout,
-		Backtracking: s.options.Limits.Backtracking,
-		Tags:         tags, Generation: set.generation, Adopted: adopted, Now: s.options.Now,
-	})
+	set.response = s.newResponder(o, set.generation, adopted)
 	set.upstream = &upstream.Policy{
 		Doors: upstream.Doors{
 			Own: ownRoutes, Routes: o.Upstream.Routes, Paths: s.options.Upstream.Paths,
@@ -104,6 +57,82 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 		Response: set.response, Vary: vary, OwnCORS: ownCORS,
 	}
 	return set, nil
+}
+
+// succeed sets what settings have from those before them, and returns when they take their place: zero for the
+// first. perSecond limits the requests of one client.
+func (s *Server) succeed(set, before *settings, perSecond int) (adopted time.Time) {
+	set.rate, set.perSecond = auth.NewLimiter(perSecond, perSecond, time.Second), perSecond
+	if before == nil {
+		return time.Time{}
+	}
+	if before.perSecond == perSecond {
+		set.rate = before.rate // so that a reload forgives no client
+	}
+	// The generation is part of the keys of plans and answers: those of the previous settings are not found any more.
+	set.generation = before.generation + 1
+	return s.options.Now()
+}
+
+// setResources sets what answers for the resources and the lists.
+func (s *Server) setResources(set *settings, o Options) (err error) {
+	limits := filter.Options{MaxBytes: int(o.Limits.FilterBytes), MaxNodes: o.Limits.FilterNodes}
+	set.env, err = api.New(o.Options, api.Shared{
+		Strangers: s.strangers, Now: s.options.Now, Filter: limits, Timeout: o.Limits.RequestTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	set.routes = set.env.Routes()
+	set.lists, err = lists.New(o.Lists, lists.Shared{
+		Filter: limits, Access: o.Access, Language: o.Language, Labels: o.Labels, Zone: o.Zone,
+	})
+	set.described = sync.OnceValue(set.describe)
+	return err
+}
+
+// newAuth returns what admits callers. It has the counts of the authenticator of the settings before, if there is one.
+func (s *Server) newAuth(o Options, users api.Users, before *settings) (*auth.Authenticator, error) {
+	var earlier *auth.Authenticator
+	if before != nil {
+		earlier = before.auth
+	}
+	o.Auth.Upstream = o.Upstream.Keys
+	return auth.New(o.Auth, auth.Shared{
+		Token: o.Admin.Token.Reveal(), Person: users.Person, Own: ownPath, Guesses: s.guesses,
+		Deadline: func(c *fiber.Ctx) time.Time {
+			return listener.Received(c.Context()).Add(o.Limits.RequestTimeout)
+		},
+		WrongKeys: s.metrics.WrongKeys, KeyUses: s.metrics.KeyUses, Now: s.options.Now,
+	}, earlier)
+}
+
+// newShortcuts returns an empty table of prepared responses: those of other settings may be wrong.
+func (s *Server) newShortcuts(o auth.Options, a *auth.Authenticator) *shortcuts {
+	made := &shortcuts{
+		auth: a, client: o.Client.Header, user: o.Session.UserHeader,
+		metrics: s.metrics, purger: s.purger, log: s.lines,
+	}
+	if slices.Contains(o.Vary(), fiber.HeaderCookie) {
+		made.cookie = o.Session.Cookie
+	}
+	return made
+}
+
+// newResponder returns what answers by plans under a generation of settings.
+func (s *Server) newResponder(o Options, generation int, adopted time.Time) *response.Responder {
+	var tags func(response.Plan) []response.Header
+	if s.purger != nil {
+		tags = purge.Headers
+	}
+	return response.New(response.Options{
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
+		Codings:      []result.Coding{result.Zstd, result.Brotli, result.Gzip},
+		CacheControl: o.Fresh, Vary: o.Auth.Vary(),
+		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.RequestTimeout,
+		Backtracking: s.options.Limits.Backtracking,
+		Tags:         tags, Generation: generation, Adopted: adopted, Now: s.options.Now,
+	})
 }
 
 // prepare answers popular queries from a snapshot that is about to be shown. The function that it returns is for when
