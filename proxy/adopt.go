@@ -23,10 +23,14 @@ import (
 )
 
 // newSettings returns settings from options that take the place of earlier ones, or the first, if before is nil.
-// Errors name the invalid option.
+// Errors name the invalid option. It changes nothing that requests use, but for the keys of the Shadow: a caller
+// that gets an error drops the settings.
 func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
+	// What the settings have from those before them.
 	set := &settings{fields: o.Fields, users: api.Users{Views: s.options.Views}}
 	adopted := s.succeed(set, before, o.Limits.Rate)
+	// Who may read answers from scripts. Only CORS that the operator has configured binds the forwarder: openCORS
+	// below is a default of ours.
 	var err error
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
@@ -37,6 +41,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
+	// What answers, and who may ask. The order counts for errors alone: the first invalid option is the one that
+	// is named.
 	if err := s.setResources(set, o); err != nil {
 		return nil, err
 	}
@@ -45,9 +51,11 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	}
 	set.limit = set.auth.Limit(set.rate)
 	set.shortcuts = s.newShortcuts(o.Auth, set.auth)
+	// The Shadow asks with the keys of the newest settings, so that a change of a key shows no differences.
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
+	// How plans are answered, and what goes to the other server. Both come last, because they need what is above.
 	set.response = s.newResponder(o, set.generation, adopted)
 	set.upstream = &upstream.Policy{
 		Doors: upstream.Doors{
@@ -60,7 +68,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 }
 
 // succeed sets what settings have from those before them, and returns when they take their place: zero for the
-// first. perSecond limits the requests of one client.
+// first. perSecond limits the requests of one client. A change of the limit starts the counts anew, because the
+// counts of another rate mean nothing.
 func (s *Server) succeed(set, before *settings, perSecond int) (adopted time.Time) {
 	set.rate, set.perSecond = auth.NewLimiter(perSecond, perSecond, time.Second), perSecond
 	if before == nil {
@@ -107,13 +116,16 @@ func (s *Server) newAuth(o Options, users api.Users, before *settings) (*auth.Au
 	}, earlier)
 }
 
-// newShortcuts returns an empty table of prepared responses: those of other settings may be wrong.
+// newShortcuts returns an empty table of prepared responses: those of other settings may be wrong. Nothing empties
+// a table: the one of the former settings goes with them, and requests under way still use it.
 func (s *Server) newShortcuts(o auth.Options, a *auth.Authenticator) *shortcuts {
 	made := &shortcuts{
 		auth: a, client: o.Client.Header, user: o.Session.UserHeader,
 		metrics: s.metrics, purger: s.purger, log: s.lines,
 	}
 	if slices.Contains(o.Vary(), fiber.HeaderCookie) {
+		// Without a cookie among the names of Vary no answer depends on one; the key then only says that there are
+		// cookies.
 		made.cookie = o.Session.Cookie
 	}
 	return made
@@ -127,6 +139,7 @@ func (s *Server) newResponder(o Options, generation int, adopted time.Time) *res
 	}
 	return response.New(response.Options{
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: &s.planner,
+		// The order is the preference of the server among the codings that a client likes equally.
 		Codings:      []result.Coding{result.Zstd, result.Brotli, result.Gzip},
 		CacheControl: o.Fresh, Vary: o.Auth.Vary(),
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: o.Limits.RequestTimeout,
@@ -135,8 +148,11 @@ func (s *Server) newResponder(o Options, generation int, adopted time.Time) *res
 	})
 }
 
-// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns is for when
-// it is shown: it tells caches in front what has changed, and prepares the snapshot further.
+// prepare answers popular queries from a snapshot that is about to be shown. The function that it returns is for
+// when it is shown: it tells caches in front what has changed, and prepares the snapshot further. A view calls it
+// before it shows a snapshot. No caller waits meanwhile: requests still get answers from the snapshot before. The
+// purge comes after the snapshot is shown, never before: a cache that dropped its copy earlier would fetch the old
+// answer and keep it.
 func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []index.Change) (shown func()) {
 	set := s.settings.Load() // settings may have been adopted since the last snapshot
 	keep := set.response.Prepare(ctx, next)
@@ -154,6 +170,7 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 		if err := set.env.Warm(ctx, next, &s.counted); err != nil && ctx.Err() == nil {
 			s.log.Warn("prewarming failed", "view", next.Meta().View, "error", err)
 		}
+		// The settings may have changed while the snapshot was prepared, so they are loaded again.
 		s.fields.Check(ctx, s.settings.Load().fields, next.Meta().View)
 	}
 }
@@ -164,6 +181,7 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 // app do not change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent
 // use.
 func (s *Server) Adopt(o Options) error {
+	// Two reloads at a time would both follow the same generation, and then share the keys of their plans.
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
 	o.Limits = o.Limits.withDefaults()
@@ -176,13 +194,15 @@ func (s *Server) Adopt(o Options) error {
 	}
 	s.results.SetTimeout(o.Cache.Timeout)
 	s.settings.Store(next)
+	// Answers under the former settings may show what callers may not see any more.
 	purgeAll(s)
 	s.fields.Forget()
 	s.fields.Check(context.Background(), next.fields, "")
 	return nil
 }
 
-// purgeAll makes caches in front drop all answers.
+// purgeAll makes caches in front drop all answers. A view that is not loaded has shown no answer, so there is
+// nothing to drop for it.
 func purgeAll(s *Server) {
 	if s.purger != nil && s.options.Upstream.Keeper != nil {
 		s.purger.KeptChanged(nil)()
@@ -194,4 +214,5 @@ func purgeAll(s *Server) {
 	}
 }
 
+// settingsOf returns the settings under which a request arrived.
 func (s *Server) settingsOf(c *fiber.Ctx) *settings { return s.settings.of(c) }

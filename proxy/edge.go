@@ -28,20 +28,26 @@ import (
 	"vitrine/rules/fault"
 )
 
-// edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs the
-// response.
+// edge wraps every request: it sets the request id, turns errors and panics into envelopes, and counts and logs
+// the response. The phases: take the settings, refuse what is malformed, call the handlers, make an answer of
+// their error, then count, log and perhaps prepare the response. The response is not sent yet when edge returns:
+// the HTTP server sends it after all handlers.
 func (s *Server) edge(c *fiber.Ctx) error {
+	// Take the settings, once for the whole request.
 	s.metrics.InFlight.Inc()
 	defer s.metrics.InFlight.Dec()
 	begun := s.purger.Begin() // before anything that the response depends on is read
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // first, so that errors have an id, too
+	// Refuse what other servers may have read differently, before any handler reads it.
 	err := cmp.Or(checkLength(c), checkHead(c))
 	if err != nil || c.Method() == fiber.MethodOptions { // of which CORS answers some
 		err = cmp.Or(screen(s, c), err)
 	}
 	if err == nil {
+		// Call the handlers. Either this server or the other one decides about CORS: two answers to it would
+		// contradict each other.
 		cors := set.corsOf(c.Path())
 		if s.forwarder.DecidesCORS(c) {
 			cors = nil
@@ -51,6 +57,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if err := s.fail(c, err); err != nil {
 		return err
 	}
+	// Requests of the Shadow end here, because they are copies of requests that are counted already.
 	if isShadowed(c) {
 		return nil
 	}
@@ -59,9 +66,11 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if ok {
 		conn.Join(bodyBytes(c) > writeBuffer && !c.Response().ImmediateHeaderFlush)
 	}
+	// Requests of `vitrine compare` are not offered to the Shadow, which would compare them once more.
 	if s.shadow != nil && string(c.Request().Header.UserAgent()) != compare.UserAgent {
 		s.shadow.Offer(c.Method(), c.Request().Header.RequestURI(), c.Response().StatusCode())
 	}
+	// Count and log it. A stream has no size yet: observeStream does both when it has ended.
 	took, series, level := time.Since(c.Context().Time()), s.metrics.SeriesOf(c), accessLevel(c)
 	series.Seconds.Observe(took.Seconds())
 	logs := s.options.AccessLog && s.log.Enabled(context.Background(), level)
@@ -73,6 +82,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if logs {
 		s.logAccess(c, level, took)
 	}
+	// Prepare the response for requests that repeat this one. It needs lines of the log that can be prepared, too.
 	if conn != nil && conn.Hit != nil && (!logs || s.lines != nil) {
 		set.shortcuts.record(c, conn, logs)
 	}
@@ -104,6 +114,7 @@ func screen(s *Server, c *fiber.Ctx) error {
 	return set.auth.Screen(c)
 }
 
+// isHealth reports whether a path is one that balancers poll.
 func isHealth(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 // checkLength refuses a URL that is too long. The server's buffer, which also has room for headers, lets it pass.
@@ -150,7 +161,8 @@ func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	return c.Next()
 }
 
-// ofAnswers are the headers that an error response must not keep.
+// ofAnswers are the headers that an error response must not keep. They describe the body that the handler has
+// begun, and the envelope takes its place.
 var ofAnswers = []string{
 	fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified,
 	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
@@ -170,7 +182,8 @@ func problemAt(s *Server, path string, err error) (problem, string) {
 }
 
 // fail writes the envelope of an error. It logs the error if the server caused it: as a warning if the answer is
-// temporarily unavailable. It does nothing if err is nil.
+// temporarily unavailable. It does nothing if err is nil. An error at a path of lists is a page for a browser, in
+// the language that it prefers, because a visitor has followed a link; every other client gets the envelope.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return nil
@@ -242,8 +255,9 @@ func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequ
 // saneID matches the clients' request ids that the server uses.
 var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes the
-// line that a slog.TextHandler would write, in a third of the time.
+// logAccess logs a request. If the log takes lines (Options.Logger) and the URL needs no escape, logAccess writes
+// the line that a slog.TextHandler would write, in a third of the time. The log and its prepared lines must look
+// alike, because tools read both.
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	buffer, set, at := lines.Get().(*[]byte), s.settingsOf(c), c.Context().Time().Add(took)
 	defer lines.Put(buffer)

@@ -36,11 +36,15 @@ const (
 // statusGone is the status in log and metrics if the client has closed its connection, as in other servers.
 const statusGone = 499
 
-// problem is an error in the form that clients see.
+// problem is an error in the form that clients see. It is comparable, and has no cause: what led to it goes only
+// to the log.
 type problem struct {
+	// of HTTP and of the envelope; statusGone is only for log and metrics
 	status int
-	name   string
-	msg    string
+	// in the member error of the envelope; one of the constants above
+	name string
+	// in the member msg; it names no host, path of a file or secret
+	msg string
 }
 
 // Error implements error.
@@ -102,6 +106,7 @@ func classify(err error) problem {
 	}
 }
 
+// refusals are the messages for the statuses that Fiber and the HTTP server set by themselves.
 var refusals = map[int]string{
 	http.StatusMethodNotAllowed: "This path does not support this method. The header Allow lists those " +
 		"that it supports.",
@@ -110,6 +115,8 @@ var refusals = map[int]string{
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
 }
 
+// classifyHTTP returns the problem of an error of Fiber. Of its message only the one of checkLength is shown:
+// others may quote the request.
 func classifyHTTP(e *fiber.Error) problem {
 	switch {
 	case e.Code == http.StatusNotFound:
@@ -149,6 +156,7 @@ func lastWords(status int, name, msg, headers string) []byte {
 		response.ContentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
+// panicError is a panic of a handler. Its text has the stack, which is for the log alone.
 type panicError struct {
 	value any
 	stack []byte

@@ -15,6 +15,7 @@ import (
 	"vitrine/proxy/auth"
 )
 
+// headerRequestID is the header of requests and responses with the id under which the log has a request.
 const headerRequestID = "X-Request-Id"
 
 // idDigits is the length of a request id that the server makes.
@@ -25,10 +26,11 @@ func appendID(dst []byte) []byte {
 	return strconv.AppendUint(dst, rand.Uint64()|1<<63, 16) // the high bit makes it idDigits long
 }
 
+// lines is a pool of buffers, because every request needs one for its line and its key.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendRequest appends the part of a line that requests which repeat this one have in common. plain is false if the
-// URL needs an escape.
+// appendRequest appends the part of a line that requests which repeat this one have in common. plain is false if
+// the URL needs an escape. For example: ` method=GET url=/api/activities status=200 bytes=812 key=portal`.
 func appendRequest(dst []byte, c *fiber.Ctx, a *auth.Authenticator) (line []byte, isPlain bool) {
 	line = append(append(append(dst, " method="...), c.Method()...), " url="...)
 	begin := len(line)

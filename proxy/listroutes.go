@@ -26,6 +26,7 @@ func (h handlers) listRoutes(app *fiber.App) {
 	app.Get("/robots.txt", h.robots)
 }
 
+// guide answers the page that says how to embed lists.
 func (h handlers) guide(c *fiber.Ctx) error {
 	set := h.settings.of(c)
 	if !set.lists.Enabled() {
@@ -36,6 +37,7 @@ func (h handlers) guide(c *fiber.Ctx) error {
 		set.lists.Guide(), describedFor)
 }
 
+// robots answers robots.txt, which names the sitemap by an absolute URL and so depends on the host.
 func (h handlers) robots(c *fiber.Ctx) error {
 	set := h.settings.of(c)
 	if !set.lists.Enabled() {
@@ -45,8 +47,11 @@ func (h handlers) robots(c *fiber.Ctx) error {
 	return set.response.Static(c, "robots "+base, fiber.MIMETextPlainCharsetUTF8, lists.Robots(base), describedFor)
 }
 
+// errNoLists is the answer to all paths of lists if they are switched off: the routes exist in all settings,
+// because a reload may switch them on.
 var errNoLists = &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 
+// listTypes are the media types among which the Accept header of a request chooses.
 var listTypes = lists.MediaTypes()
 
 // list answers a list or an item in one of its formats.

@@ -32,22 +32,34 @@ type Source interface {
 }
 
 // Options configures a Server. Views is required, and so are the sections of package configs, which has their
-// defaults and checks. An empty value in them switches off a feature or a limit.
+// defaults and checks. An empty value in them switches off a feature or a limit. New copies them; the slices and
+// maps in them belong to the server from then on.
 type Options struct {
 	api.Options // of the resources
-	Lists       lists.Options
-	Views       Source
-	Metrics     *metrics.Metrics // if nil, the server creates its own
-	Auth        auth.Options
-	Limits      Limits
-	Cache       result.Options
-	Upstream    UpstreamOptions
-	Purge       purge.Options
-	Fresh       configs.CacheControl
-	CORS        configs.CORS
-	Shadow      configs.Shadow
-	Admin       admin.Options
-	Now         func() time.Time // if nil, time.Now
+	// the public lists; lists.Options.Enabled switches them on
+	Lists lists.Options
+	// where answers come from; it must outlive the server
+	Views   Source
+	Metrics *metrics.Metrics // if nil, the server creates its own
+	// keys, sessions and the addresses of clients
+	Auth auth.Options
+	// what one request and all of them may cost
+	Limits Limits
+	// the memory for answers, which Server.Close frees
+	Cache result.Options
+	// the other server; without a URL there is none
+	Upstream UpstreamOptions
+	// the caches in front; without targets there are none
+	Purge purge.Options
+	// what Cache-Control says to caches in front and to browsers
+	Fresh configs.CacheControl
+	// which sites' scripts may read answers
+	CORS configs.CORS
+	// the old system to compare with; without a URL there is none
+	Shadow configs.Shadow
+	// the operator's app
+	Admin admin.Options
+	Now   func() time.Time // if nil, time.Now
 
 	// Logger is the log; nil means none. A handler that is an io.Writer takes lines like those of a slog.TextHandler.
 	Logger    *slog.Logger
@@ -61,8 +73,8 @@ type Options struct {
 	Optional []string
 }
 
-// Limits bounds what one request may cost, and how long the server takes to end. The settings are required; another
-// field that is zero has the default named.
+// Limits bounds what one request may cost, and how long the server takes to end. The settings are required;
+// another field that is zero has the default named. Sizes are in bytes.
 type Limits struct {
 	configs.Limits
 	configs.Shutdown
@@ -91,6 +103,8 @@ type UpstreamOptions struct {
 	Keeper *kept.Keeper
 }
 
+// withDefaults returns the limits with a default in place of each zero that has one. Limits of package configs
+// have theirs already.
 func (l Limits) withDefaults() Limits {
 	l.KeptBytes = cmp.Or(l.KeptBytes, 4<<20)
 	l.Backtracking = cmp.Or(l.Backtracking, pcre.DefaultBudget)

@@ -67,6 +67,8 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 	app.Handler() // makes Fiber prepare the app
 	limits := s.options.Limits
 	o := listener.Options{
+		// Write ends a client that reads nothing. Send bounds a whole response, so that a client that reads a byte
+		// now and then does not hold its memory for ever.
 		Read: limits.Read, Idle: time.Minute, Write: limits.Write, Send: time.Hour,
 		HeaderBytes: urlBytes + listener.MaxFields,
 		MaxConns:    limits.Concurrency, MaxPerClient: limits.ClientConnections,
@@ -77,6 +79,8 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 	}
 	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one
 		o.Shortcut = func(c *listener.Conn, head *listener.Head) (bool, error) {
+			// A draining server must close each connection, and a limit must count each request: a shortcut does
+			// neither.
 			set := s.settings.Load()
 			if s.draining.Load() || set.limit != nil {
 				return false, nil
@@ -87,6 +91,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 	v := &runningApp{Listener: listener.New(ln, o), server: app.Server(), ended: make(chan error, 1)}
 	go func() {
 		defer failed()
+		// Accept waits out the errors that pass, so the one that it returns is final.
 		for {
 			c, err := v.Accept()
 			if err != nil {
@@ -110,6 +115,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 		}
 		c.Disconnect()
 	}()
+	// Linger waits only if a part of a response was sent: a connection that broke before is closed at once.
 	if err := c.SendLast(server.ServeConn(c)); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
 		c.Linger()
@@ -182,6 +188,7 @@ func (s *Server) Close() { free(s, true) }
 // connection must not read freed memory, and the process is about to end.
 func free(s *Server, idle bool) {
 	s.close.Do(func() {
+		// Before the cache is freed: a check has a turn of it.
 		s.fields.Wait() // it reads rows
 		if idle {
 			s.results.Close()

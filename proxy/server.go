@@ -33,17 +33,23 @@ import (
 	"vitrine/proxy/upstream"
 )
 
-// Server is the front end: the public app and the operator's.
+// Server is the front end: the public app and the operator's. Its files follow the way of a request: serve.go has
+// the listeners, edge.go what wraps each request, handlers.go and listroutes.go what answers it. What a reload may
+// change is in settings, and only there; all other fields stay as New has set them, so they need no lock.
 type Server struct {
 	settings generations
 	adopting sync.Mutex // guards the change to the next settings
 
-	options   Options // the initial options with defaults; Adopt changes only settings
-	metrics   *metrics.Metrics
-	log       *slog.Logger
-	lines     io.Writer // of the log; nil if it takes no lines
-	results   *result.Cache
-	planner   response.Planner
+	options Options // the initial options with defaults; Adopt changes only settings
+	// never nil
+	metrics *metrics.Metrics
+	log     *slog.Logger
+	lines   io.Writer // of the log; nil if it takes no lines
+	// answers in memory, and the turns in which they are made
+	results *result.Cache
+	// caches plans; the generation is a part of their keys
+	planner response.Planner
+	// which answers to prepare for a new snapshot
 	popular   response.Popular
 	shadow    *compare.Shadow     // nil if answers are not compared
 	shadowed  sync.WaitGroup      // connections of shadow
@@ -56,15 +62,18 @@ type Server struct {
 	fields    *fields.Checker
 	counted   atomic.Bool // the column for counting authors was made
 
+	// the server is about to end: balancers shall send nothing more
 	draining atomic.Bool
-	close    sync.Once
-	app      *fiber.App
-	paths    []string // the paths of app; of those that have parameters, what is before the first
-	admin    *fiber.App
+	// New, Serve and their callers may all close the server
+	close sync.Once
+	app   *fiber.App
+	paths []string // the paths of app; of those that have parameters, what is before the first
+	admin *fiber.App
 }
 
 // handler returns what the HTTP server calls for each request to an app. While the server drains, it closes
-// connections after their response, so that clients move elsewhere.
+// connections after their response, so that clients move elsewhere. A method that the app does not know never
+// reaches Fiber, see refuseMethod.
 func (s *Server) handler(app *fiber.App) fasthttp.RequestHandler {
 	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	return func(ctx *fasthttp.RequestCtx) {
@@ -72,6 +81,7 @@ func (s *Server) handler(app *fiber.App) fasthttp.RequestHandler {
 			c.Begin(ctx)
 			defer c.Finish(ctx)
 		}
+		// Costly work looks at this count to see that a request has come which should go first.
 		s.results.NoteRequest()
 		if slices.Contains(known, string(ctx.Method())) {
 			next(ctx)
@@ -124,9 +134,11 @@ func New(o Options) (*Server, error) {
 	s.fields = &fields.Checker{Views: o.Views, Begin: s.results.Begin, Log: s.log}
 	s.forwarder, err = s.newForwarder(o.Upstream)
 	if err == nil && o.Shadow.URL != "" {
+		// s.app does not exist yet: the first request of the Shadow comes after Serve.
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
 		s.shadow, err = compare.NewShadow(o.Shadow.URL, o.Shadow.Share, own, s.metrics.Registry())
 	}
+	// From here on one error skips the rest, and Close frees what there is by then.
 	o.Purge.Log, o.Purge.Metrics = o.Logger, s.metrics.Registry()
 	if err == nil {
 		s.purger, err = purge.New(o.Purge)
@@ -146,7 +158,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Check returns the error of New for options without Views. It runs all of New, so that no check is missing.
+// Check returns the error of New for options without Views. It runs all of New, so that no check is missing. The
+// server answers nothing, so that the check needs neither a store nor memory for views.
 func Check(o Options) error {
 	o.Views = noViews{}
 	s, err := New(o)
@@ -166,7 +179,8 @@ func (noViews) Status() []view.Status { return nil }
 // Prepare implements Source.
 func (noViews) Prepare(view.Preparer) {}
 
-// open makes the first settings and the apps.
+// open makes the first settings and the apps. The apps come after the settings, because the routes of resources
+// are those of the first settings.
 func (s *Server) open(o Options) error {
 	first, err := s.newSettings(o, nil)
 	if err != nil {
@@ -183,7 +197,8 @@ func (s *Server) open(o Options) error {
 	return nil
 }
 
-// urlBytes is the longest URL, in bytes. Header fields may have listener.MaxFields in addition.
+// urlBytes is the longest URL, in bytes. Header fields may have listener.MaxFields in addition. Filters in JSON
+// are long, and a GET has no other place for them.
 const urlBytes = 64 << 10
 
 // App returns the public app, for requests without a network.
@@ -192,7 +207,8 @@ func (s *Server) App() *fiber.App { return s.app }
 // AdminApp returns the operator's app, for requests without a network.
 func (s *Server) AdminApp() *fiber.App { return s.admin }
 
-// newAdmin returns the operator's app.
+// newAdmin returns the operator's app. It has its own guesses, and no shortcuts, CORS or rate limit: it serves one
+// operator, whom the limits of clients must not lock out.
 func (s *Server) newAdmin(o admin.Options) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
@@ -218,19 +234,23 @@ func (s *Server) newAdmin(o admin.Options) *fiber.App {
 	return app
 }
 
-// newApp returns an app with the server's limits. It turns every error into an envelope.
+// newApp returns an app with the server's limits. It turns every error into an envelope. Both apps have the same
+// limits, and so has the app of an explanation.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		AppName:               "vitrine",
 		DisableStartupMessage: true,
-		CaseSensitive:         true,
-		ReadBufferSize:        urlBytes + listener.MaxFields,
-		WriteBufferSize:       writeBuffer,
-		ReduceMemoryUsage:     true, // see listener.Conn
-		Concurrency:           listener.MostServed,
-		BodyLimit:             s.options.Upstream.BodyLimit(),
-		RequestMethods:        s.options.Upstream.RequestMethods(),
-		ErrorHandler:          s.fail,
+		// /API would otherwise be another spelling of /api for caches in front, with an entry of its own.
+		CaseSensitive:     true,
+		ReadBufferSize:    urlBytes + listener.MaxFields,
+		WriteBufferSize:   writeBuffer,
+		ReduceMemoryUsage: true, // see listener.Conn
+		// The listener limits connections, by client, too, and evicts idle ones: the HTTP server shall refuse
+		// none.
+		Concurrency:    listener.MostServed,
+		BodyLimit:      s.options.Upstream.BodyLimit(),
+		RequestMethods: s.options.Upstream.RequestMethods(),
+		ErrorHandler:   s.fail,
 
 		// so that X-Forwarded-Host is ignored; auth.ClientOptions says how to find clients' addresses
 		EnableTrustedProxyCheck: true,

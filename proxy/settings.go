@@ -23,27 +23,40 @@ import (
 // options of the resources, and how their plans are answered. They are immutable; a request uses the settings that
 // were current when it arrived.
 type settings struct {
+	// counts from 0; part of the keys of plans and answers
 	generation int
-	auth       *auth.Authenticator
-	env        *api.Env
-	users      api.Users
-	lists      *lists.Lists
-	routes     map[string]api.Handler // handlers by path
-	upstream   *upstream.Policy
-	response   *response.Responder
-	cors       fiber.Handler // nil if scripts of other sites may not read answers
-	rate       *auth.Limiter // limits the requests of one client; nil means no limit
-	perSecond  int           // the limit of rate
-	limit      fiber.Handler // of rate; nil means no limit
-	shortcuts  *shortcuts
-	fields     []fields.Use
-	described  func() *openapi.Description // made at the first request, because few servers need it
+	// admits callers, and knows the keys
+	auth *auth.Authenticator
+	// what the resources share
+	env *api.Env
+	// looks up the persons of sessions
+	users api.Users
+	// never nil; lists.Enabled says whether there are any
+	lists  *lists.Lists
+	routes map[string]api.Handler // handlers by path
+	// never nil; not used without a forwarder
+	upstream *upstream.Policy
+	// answers by plans
+	response  *response.Responder
+	cors      fiber.Handler // nil if scripts of other sites may not read answers
+	rate      *auth.Limiter // limits the requests of one client; nil means no limit
+	perSecond int           // the limit of rate
+	limit     fiber.Handler // of rate; nil means no limit
+	// responses that were prepared under these settings alone
+	shortcuts *shortcuts
+	// what the settings name of records, see package fields
+	fields    []fields.Use
+	described func() *openapi.Description // made at the first request, because few servers need it
 }
 
-// settingsKey is the key under which a request has its settings.
+// settingsKey is the key under which a request has its settings. An empty struct needs no memory, and no other
+// package can have the same key.
 type settingsKey struct{}
 
-// generations have the current settings. Requests that arrived before a reload still have the previous ones.
+// generations have the current settings. Requests that arrived before a reload still have the previous ones. A
+// request takes its settings once, at the edge, and all its handlers use those: a reload in between cannot admit a
+// caller by one generation and answer by the next. A pointer that is replaced needs no lock on the way of each
+// request.
 type generations struct{ atomic.Pointer[settings] }
 
 // of returns the settings of a request: the current ones if it did not pass the edge.
@@ -54,8 +67,9 @@ func (g *generations) of(c *fiber.Ctx) *settings {
 	return g.Load()
 }
 
-// newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on a
-// malformed origin, and on * with credentials.
+// newCORS returns the middleware that lets other sites' scripts read answers, or nil if none may. Fiber panics on
+// a malformed origin, and on * with credentials. The panic is the only check that Fiber offers, so newCORS makes
+// an error of it.
 func newCORS(o configs.CORS) (handler fiber.Handler, err error) {
 	if len(o.Origins) == 0 {
 		return nil, nil
@@ -72,8 +86,12 @@ func newCORS(o configs.CORS) (handler fiber.Handler, err error) {
 func corsConfig(o configs.CORS, maxAge time.Duration) cors.Config {
 	return cors.Config{
 		AllowOrigins: strings.Join(o.Origins, ","),
+		// The public listener has no other methods, but for those that it forwards; the other server decides about
+		// its own.
 		AllowMethods: "GET,HEAD",
+		// The headers of requests that the server reads and that Fetch does not safelist.
 		AllowHeaders: "X-API-Key,Authorization,If-None-Match,If-Modified-Since,Prefer,X-Request-Id",
+		// Without this list a script sees only the few headers that Fetch calls safelisted.
 		ExposeHeaders: "ETag,Last-Modified,Age,Link," + response.HeaderDataAge + "," + response.HeaderIgnored + "," +
 			response.HeaderRestricted +
 			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
@@ -82,7 +100,9 @@ func corsConfig(o configs.CORS, maxAge time.Duration) cors.Config {
 	}
 }
 
-// openCORS lets the scripts of all sites read answers that are the same for all callers.
+// openCORS lets the scripts of all sites read answers that are the same for all callers. It allows no credentials,
+// so that a browser sends no cookie: Fiber refuses both together. An hour is long, because this policy never
+// changes.
 var openCORS = cors.New(corsConfig(configs.CORS{Origins: []string{"*"}}, time.Hour))
 
 // corsOf returns the middleware of a path, or nil. Lists are for pages of other sites, whatever is configured.

@@ -17,13 +17,14 @@ import (
 // shadowConn is a connection of the Shadow. Its requests count neither in metrics and the log nor for limits.
 type shadowConn struct{ net.Conn }
 
+// isShadowed reports whether a request comes from the Shadow.
 func isShadowed(c *fiber.Ctx) bool {
 	_, ok := c.Context().Conn().(shadowConn)
 	return ok
 }
 
 // inMemory returns a transport to a server without a network, with a connection for each request. The log gets
-// panics.
+// panics. A connection has one request, because a pipe costs little, and an idle one would have a goroutine.
 func inMemory(serve func(net.Conn) error, serving *sync.WaitGroup, log *slog.Logger) http.RoundTripper {
 	return &http.Transport{DisableKeepAlives: true, DisableCompression: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -20,9 +20,12 @@ import (
 	"vitrine/proxy/purge"
 )
 
-// prepared is the response to a request for which an answer was in memory, for requests within the same second that
-// differ from it only in harmless headers. To parse such a request, route it and write the header anew would cost
-// more than everything else.
+// prepared is the response to a request for which an answer was in memory, for requests within the same second
+// that differ from it only in harmless headers. To parse such a request, route it and write the header anew would
+// cost more than everything else. It is immutable: a newer one takes its place in the table.
+//
+// The same second is the limit, because a header has times in it: Date, Age and the age of the data count whole
+// seconds.
 type prepared struct {
 	key    []byte // see keyOf
 	second int64  // Unix time
@@ -35,7 +38,8 @@ type prepared struct {
 	series metrics.Series
 }
 
-// shortcuts answers requests by prepared responses, under one generation of settings.
+// shortcuts answers requests by prepared responses, under one generation of settings. It is safe for concurrent
+// use, without a lock: two requests that prepare the same place do so one after the other, and the last one stays.
 type shortcuts struct {
 	auth    *auth.Authenticator
 	client  string // the request header with the client's address; empty if there is none
@@ -50,6 +54,7 @@ type shortcuts struct {
 	seen  [4096]atomic.Uint64 // the hash of the last key, plus the time
 }
 
+// shortcutSeed is random, so that no client can choose keys which all have the same place.
 var shortcutSeed = maphash.MakeSeed()
 
 // writeBuffer is how many bytes are sent in one write. Longer bodies are not copied (listener.Conn.Join).
@@ -73,6 +78,8 @@ func (s *shortcuts) answer(c *listener.Conn, head *listener.Head) (answered bool
 	place := hash % uint64(len(s.table))
 	p := s.table[place].Load()
 	if p == nil || !bytes.Equal(p.key, key) {
+		// A response is prepared only at the second request, because preparing one that never repeats is lost
+		// work.
 		mark := hash + uint64(second)
 		c.Repeats = s.seen[place].Swap(mark) == mark
 		return false, nil
@@ -205,7 +212,9 @@ func (s *shortcuts) keyOf(dst []byte, c *listener.Conn, head *listener.Head) (ke
 	return dst, forwarded
 }
 
-// harmless reports whether no response depends on a field of the request without a session.
+// harmless reports whether no response depends on a field of the request without a session. The names are in the
+// spelling of the canonical form, in which clients send nearly all of them; another spelling makes another key,
+// which costs a place and nothing else.
 func harmless(name string) bool {
 	switch name {
 	case "User-Agent", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Sec-Gpc",
