@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// Selected describes the selection of an answer.
+// Selected describes the selection of an answer. Counts are rows of the snapshot, before paging.
 type Selected struct {
 	Rows    int      `json:"rows"`
 	Of      int      `json:"of"`
@@ -23,7 +23,8 @@ type Selected struct {
 	Has     bool     `json:"has"`     // the record in question is selected
 }
 
-// asked is what was asked about an answer.
+// asked is what was asked about an answer. One explanation has one asked, which belongs to its goroutine. inspect
+// may run more than once: if the view is published meanwhile, the responder evaluates the answer again.
 type asked struct {
 	id     string         // of the record in question; empty if there is none
 	record *filter.Filter // selects the record; nil if there is none
@@ -39,6 +40,7 @@ type asked struct {
 // inspect asks about an evaluated answer. If the answer selects the record, it reads the page up to the record.
 func (a *asked) inspect(ctx context.Context, answer response.Evaluated) error {
 	*a = asked{id: a.id, record: a.record, answer: answer} // the last one, if the view was published meanwhile
+	// An answer that is no selection still says whether the view has the record.
 	made := answer.Selected
 	if made.On == nil {
 		return a.find(ctx, answer.Snapshot)
@@ -52,6 +54,8 @@ func (a *asked) inspect(ctx context.Context, answer response.Evaluated) error {
 	if made.Rows == nil || !a.selected.Has {
 		return nil
 	}
+	// The record satisfies all clauses. Whether it is on the page only reading the page can say, because that
+	// depends on the order of all selected rows.
 	for doc, err := range made.Rows(ctx) {
 		if err != nil || doc.Lookup("_id").Equal(a.row.Lookup("_id")) {
 			return err
@@ -76,8 +80,10 @@ func (a *asked) find(ctx context.Context, s *view.Snapshot) (err error) {
 
 // ask asks about a selection and each of its clauses, after find.
 func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
+	// The verdict about the whole selection comes first: the clauses then explain it.
 	q := counting{snap: of.On}
 	a.selected = &Selected{Rows: of.Count, Of: of.On.Len()}
+	// The verdicts about the record.
 	if a.row != nil {
 		if q.one, err = of.On.Select(ctx, a.record); err != nil {
 			return err
@@ -86,6 +92,7 @@ func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
 			return err
 		}
 	}
+	// The conditions of the filter, in its order.
 	for _, n := range of.Filter.Conditions() {
 		c := clauseOf(n, a.row, fair.Backtracking(ctx), func(c *Clause) {
 			c.From = of.Filter.Origin(c.node)
@@ -96,6 +103,8 @@ func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
 		}
 		a.selected.Clauses = append(a.selected.Clauses, c)
 	}
+	// The words of searches come last, as in the evaluation. An empty term says that the one before it is a whole
+	// word.
 	for _, terms := range of.Searches {
 		for i, term := range terms {
 			if term == "" {
@@ -113,7 +122,9 @@ func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
 
 // counting counts the rows of clauses, one after the other. What indexes or the store decide it counts among all
 // rows. What takes reading rows it counts among those that the clauses before have left, because otherwise an
-// explanation could take much longer than the answer.
+// explanation could take much longer than the answer. For example, of year=2024 and a regular expression the first
+// is counted by its index among all rows, and the second is read among the rows of 2024 alone. pending keeps the
+// first until then, so that a selection without any such clause costs no more than its counts.
 type counting struct {
 	snap *view.Snapshot
 	one  view.Selection // the record in question; nil if the view does not have it
@@ -122,7 +133,8 @@ type counting struct {
 	pending []*filter.Filter // clauses that left does not reflect yet
 }
 
-// has reports whether the record satisfies a filter and has the terms of each search.
+// has reports whether the record satisfies a filter and has the terms of each search. It selects from the record
+// alone, so that the way of the answer decides and not a second one, at the cost of one row.
 func (q *counting) has(ctx context.Context, f *filter.Filter, searches ...[]string) (bool, error) {
 	found, err := q.one.Narrow(ctx, f, view.Uncounted)
 	for i := 0; i < len(searches) && err == nil; i++ {
@@ -146,6 +158,7 @@ func (q *counting) condition(ctx context.Context, c *Clause, f *filter.Filter) (
 			return left.Narrow(ctx, f, view.Uncounted)
 		})
 	}
+	// The clause restricts later ones, but it is counted by itself.
 	q.pending = append(q.pending, f)
 	_, err = q.count(c, q.snap.Len(), func() (view.Selection, error) { return q.snap.Select(ctx, f) })
 	return err
@@ -158,6 +171,7 @@ func (q *counting) term(ctx context.Context, term string, last bool) (c Clause, 
 	if last {
 		c.Clause, alone = "has a word that begins with "+term, alone[:1]
 	}
+	// A term has no node of a filter, so the reference matcher cannot decide about it.
 	if q.one != nil {
 		has, err := q.has(ctx, filter.All(), alone)
 		if err != nil {
@@ -165,6 +179,7 @@ func (q *counting) term(ctx context.Context, term string, last bool) (c Clause, 
 		}
 		c.Holds = &has
 	}
+	// With rows in the store no index has the words, and rows are read.
 	having := func(rows view.Selection) (view.Selection, error) { return rows.Search(ctx, alone) }
 	if _, resident := q.snap.Resident(); !resident {
 		c.How = "the store"
@@ -182,12 +197,14 @@ func (q *counting) term(ctx context.Context, term string, last bool) (c Clause, 
 func (q *counting) among(
 	ctx context.Context, c *Clause, narrow func(left view.Selection) (view.Selection, error),
 ) (err error) {
+	// Bring left up to date with the clauses that were counted by themselves.
 	switch before := filter.And(q.pending...); {
 	case q.left == nil:
 		q.left, err = q.snap.Select(ctx, before)
 	case len(q.pending) > 0:
 		q.left, err = q.left.Narrow(ctx, before, view.Uncounted)
 	}
+	// Nothing is left to read: then the clause has no count, which says so.
 	q.pending = nil
 	if err != nil || q.left.Count() == 0 {
 		return err
@@ -199,8 +216,9 @@ func (q *counting) among(
 	return err
 }
 
-// count sets the count of a clause to the rows that are found of others. A clause that ends with an error of its own,
-// such as an expression that runs out of time, has that error instead.
+// count sets the count of a clause to the rows that are found of others. A clause that ends with an error of its
+// own, such as an expression that runs out of time, has that error instead. found is nil for a clause with an
+// error. The time is that of the clause alone.
 func (q *counting) count(c *Clause, of int, find func() (view.Selection, error)) (view.Selection, error) {
 	began := time.Now()
 	found, err := find()

@@ -19,8 +19,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Clause is a condition on rows, and what it finds of the record in question.
+// Clause is a condition on rows, and what it finds of the record in question. Count is embedded, so that its
+// members stand beside the others in JSON.
 type Clause struct {
+	// in the notation of filters, without the names of fields that the program adds
 	Clause  string   `json:"clause"`
 	From    string   `json:"from,omitempty"` // the parameter, setting or permission that it comes from
 	How     string   `json:"how,omitempty"`  // how it is evaluated
@@ -42,7 +44,8 @@ type Count struct {
 }
 
 // clauseOf describes a condition, and matches it with a row unless that is nil. more, if it is not nil, adds to it
-// and to its parts.
+// and to its parts. The reference matcher decides, not the indexes: an explanation that used those could not show
+// that they are wrong. budget bounds the time of regular expressions; nil means no bound.
 func clauseOf(n filter.Node, row bson.Raw, budget *pcre.Budget, more func(*Clause)) Clause {
 	c := Clause{Clause: strings.ReplaceAll(filter.Text(n), rules.FieldList+".", ""), node: n}
 	c.Path, c.Values = filter.Values(n, row)
@@ -62,9 +65,11 @@ func clauseOf(n filter.Node, row bson.Raw, budget *pcre.Budget, more func(*Claus
 	return c
 }
 
-// howOf says how a snapshot evaluates a condition, and whether that reads rows, one by one.
+// howOf says how a snapshot evaluates a condition, and whether that reads rows, one by one. A clause that reads
+// rows may take as long as a request, so counting restricts it first.
 func howOf(s *view.Snapshot, n filter.Node) (how string, reads bool) {
 	const read = "rows one by one"
+	// Only the database evaluates it, so that its rows are counted there.
 	if _, foreign := n.(*filter.ForeignNode); foreign {
 		return "the database", false
 	}
@@ -78,6 +83,7 @@ func howOf(s *view.Snapshot, n filter.Node) (how string, reads bool) {
 		}
 		return "the store, then " + read, true
 	}
+	// In memory a leaf has an index, and the combinations combine what their parts find.
 	switch n.(type) {
 	case *filter.Leaf:
 		return "index", false
@@ -98,9 +104,11 @@ func (c Clause) onMark() bool {
 		slices.ContainsFunc(c.Clauses, Clause.onMark)
 }
 
-// sentence says that a clause holds or fails, and on which values; reason is why a record that fails it is left out.
+// sentence says that a clause holds or fails, and on which values; reason is why a record that fails it is left
+// out. For example: reason "clause", text "clause `year >= 2020` fails: year is 2019".
 func (c Clause) sentence() (reason, text string) {
 	reason, text = "clause", "clause `"+c.Clause+"`"
+	// Name the parameter, setting or permission, because that is what the reader can change.
 	if c.From != "" {
 		text += " (" + c.From + ")"
 	}
@@ -109,6 +117,7 @@ func (c Clause) sentence() (reason, text string) {
 		return reason, text + " cannot be decided: " + c.Error
 	case *c.Holds:
 		reason, text = "selected", text+" holds"
+	// Where a clause comes from says more than its text: these are no mistakes of the request.
 	case strings.HasPrefix(c.From, "permission "):
 		reason = "permission"
 		text = "the caller lacks the " + c.From + ", and the record does not name the caller's user"
@@ -119,6 +128,7 @@ func (c Clause) sentence() (reason, text string) {
 	default:
 		text += " fails"
 	}
+	// Name the values on which it depends, each once.
 	var facts []string
 	for _, leaf := range c.deciding() {
 		if fact := leaf.fact(); leaf.Path != "" && !slices.Contains(facts, fact) {
@@ -131,7 +141,9 @@ func (c Clause) sentence() (reason, text string) {
 	return reason, text
 }
 
-// deciding returns the clauses without parts by which a clause holds or fails.
+// deciding returns the clauses without parts by which a clause holds or fails. A conjunction that fails is decided
+// by the parts that fail, one that holds by all of its parts; a disjunction the other way round. In both cases
+// these are the parts with the same verdict.
 func (c Clause) deciding() (all []Clause) {
 	if len(c.Clauses) == 0 || c.Path != "" || c.Holds == nil {
 		return []Clause{c}
@@ -145,7 +157,7 @@ func (c Clause) deciding() (all []Clause) {
 	return all
 }
 
-// fact says what a record has at the path of a clause.
+// fact says what a record has at the path of a clause. For example: "type is "poster"", or "year is missing".
 func (c Clause) fact() string {
 	fact := strings.TrimPrefix(c.Path, mark.Field+".") + " is " + cmp.Or(strings.Join(c.Values, ", "), "missing")
 	if osiris.FromPortal(c.From) {
@@ -154,7 +166,8 @@ func (c Clause) fact() string {
 	return fact
 }
 
-// changed lists the values that a clause tests and that differ between the record in the source and its row.
+// changed lists the values that a clause tests and that differ between the record in the source and its row. They
+// explain a record that was edited a moment ago: the next run shows it.
 func (c Clause) changed(record bson.Raw) (notes []string) {
 	for _, leaf := range c.deciding() {
 		now := leaf

@@ -30,7 +30,8 @@ type Request struct {
 	Key  string // the API key of the request; empty if it has none
 }
 
-// Explanation is the answer to a Request.
+// Explanation is the answer to a Request. Its JSON is the answer of /admin/explain, and `vitrine explain` prints
+// it.
 type Explanation struct {
 	Status     int         `json:"status"`
 	Store      string      `json:"store,omitempty"`
@@ -45,12 +46,14 @@ type Explanation struct {
 	Kept       *InMemory   `json:"kept,omitempty"`       // nil if the answer is an error
 	Restricted string      `json:"restricted,omitempty"` // the permission that the caller lacks to see all records
 	Ignored    string      `json:"ignored,omitempty"`    // parameters without effect
-	Millis     float64     `json:"ms"`
+	// all of the explanation took, in milliseconds
+	Millis float64 `json:"ms"`
 	// Upstream is set for answers that are kept of the other server's, in place of most of the above.
 	Upstream *Upstream `json:"upstream,omitempty"`
 }
 
-// InMemory says whether the answer is in memory.
+// InMemory says whether the answer is in memory. Only the memory of this process counts, not that of caches in
+// front.
 type InMemory struct {
 	Now     bool   `json:"now"`
 	Why     string `json:"why"`
@@ -77,13 +80,15 @@ type Options struct {
 }
 
 // Explain runs a request and explains its answer. A request that would fail returns its error, unless it fails
-// because lists do not show the item that it asks for.
+// because lists do not show the item that it asks for. Errors for clients are of package rules.
 func Explain(ctx context.Context, o Options, r Request) (e Explanation, err error) {
 	began := time.Now()
 	req, err := r.http()
 	if err != nil {
 		return e, err
 	}
+	// A rule comes first, as for requests: an answer that is kept by rule never reaches the handlers of this
+	// server.
 	byRule, err := o.ByRule(req)
 	switch {
 	case err != nil:
@@ -101,6 +106,7 @@ func Explain(ctx context.Context, o Options, r Request) (e Explanation, err erro
 
 // own explains an answer of this server.
 func (o Options) own(ctx context.Context, r Request, req *fasthttp.Request) (e Explanation, err error) {
+	// Find out which record is in question.
 	item, err := o.Lists.ItemID(ctx, o.Views.Snapshot, string(req.URI().PathOriginal()))
 	if err != nil {
 		return e, err
@@ -109,6 +115,7 @@ func (o Options) own(ctx context.Context, r Request, req *fasthttp.Request) (e E
 	if a.id != "" {
 		a.record = selection.IDs(a.id)
 	}
+	// Run the request up to its answer.
 	inner, failed := o.Serve(ctx, req, a.inspect)
 	if failed != nil {
 		if inner.Response.StatusCode() != http.StatusNotFound || item == "" {
@@ -118,6 +125,7 @@ func (o Options) own(ctx context.Context, r Request, req *fasthttp.Request) (e E
 			return e, err
 		}
 	}
+	// Put the answer into words.
 	meta, header := a.snapshot.Meta(), &inner.Response.Header
 	e = Explanation{
 		Status: http.StatusOK, Store: o.Store,
@@ -134,13 +142,15 @@ func (o Options) own(ctx context.Context, r Request, req *fasthttp.Request) (e E
 		e.Restricted, e.Ignored = a.answer.Plan.Restricted, string(header.Peek(response.HeaderIgnored))
 		e.Kept = a.inMemory(o.KeptBytes, string(header.Peek(fiber.HeaderCacheControl)))
 	}
+	// Say why it has the record or not, which may need the source.
 	if a.id != "" {
 		e.Record, err = o.membership(ctx, a)
 	}
 	return e, err
 }
 
-// withoutItem asks about an item that lists do not show, as the plan of its answer has looked for it.
+// withoutItem asks about an item that lists do not show, as the plan of its answer has looked for it. Without it
+// the question why an item is missing would get the 404 of its page for an answer.
 func (o Options) withoutItem(ctx context.Context, a *asked, item string) error {
 	ctx, turn, err := o.Begin(ctx)
 	if err != nil {
@@ -170,6 +180,7 @@ func (o Options) withoutItem(ctx context.Context, a *asked, item string) error {
 // http returns the request that is explained.
 func (r Request) http() (*fasthttp.Request, error) {
 	u, err := url.Parse(r.URL)
+	// The scheme and the host only say whose address was copied; the request goes to this server in any case.
 	known := []string{"", "http", "https"}
 	if err != nil || r.URL == "" || !slices.Contains(known, u.Scheme) || !strings.HasPrefix(u.RequestURI(), "/") {
 		return nil, rules.Wrongf("url", "", "want a path such as /api/activities?…, or the URL of a server")
@@ -187,6 +198,7 @@ func (r Request) http() (*fasthttp.Request, error) {
 func (a *asked) inMemory(most int, control string) *InMemory {
 	m, kept := &InMemory{Control: control}, a.answer.Kept
 	switch {
+	// An entry without an ETag only remembers that the answer is too large.
 	case kept != nil && kept.ETag != "":
 		m.Now, m.Why = true, fmt.Sprintf("an earlier request made it: %d bytes", len(kept.Body))
 	case kept != nil && kept.TooLarge, a.answer.Bytes > most:

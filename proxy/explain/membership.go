@@ -30,7 +30,7 @@ type Membership struct {
 	Notes   []string `json:"notes,omitempty"` // what else may change with the next run
 }
 
-// member finds out why an answer has a record or not.
+// member finds out why an answer has a record or not. It is made for one record and one answer.
 type member struct {
 	Membership
 	*asked
@@ -60,6 +60,7 @@ func (m *member) explain(ctx context.Context) error {
 		m.absent(ctx)
 		return nil
 	}
+	// The row exists. What the source says now goes into notes: it counts only from the next run on.
 	v, _ := views.Named(m.snapshot.Meta().View)
 	record, gone := m.source(ctx, v)
 	if skipped, _ := m.skipped(v.Name); skipped != "" {
@@ -74,7 +75,8 @@ func (m *member) explain(ctx context.Context) error {
 	return m.judge(ctx, record)
 }
 
-// source reads the record from the source collection of a view. gone says that the collection lacks it.
+// source reads the record from the source collection of a view. gone says that the collection lacks it. An error
+// of the source is a note and no error: the rest of the explanation does not need the source.
 func (m *member) source(ctx context.Context, v views.View) (record bson.Raw, gone bool) {
 	if m.records == nil || v.Name == rules.ViewSpectrum { // whose rows are not records
 		return nil, false
@@ -102,7 +104,9 @@ func (m *member) skipped(name string) (reason string, of view.Status) {
 	return reason, of
 }
 
-// absent explains why none of the views that were searched has a row of the record.
+// absent explains why none of the views that were searched has a row of the record. The causes are tried from the
+// most certain one to the least: a reason that the run itself has recorded, then the lack of the record in the
+// source, then a run that was held back or failed.
 func (m *member) absent(ctx context.Context) {
 	var sources []string
 	for _, name := range m.views {
@@ -146,11 +150,13 @@ func (m *member) judge(ctx context.Context, record bson.Raw) error {
 			if err := m.unmarked(ctx, c); err != nil {
 				return err
 			}
+		// A row without a mark fails every clause on marks, which says nothing about the record.
 		case mark.Of(m.row) == nil && c.onMark():
 			c.Holds = nil
 			m.Notes = append(m.Notes, "clause `"+c.Clause+"` ("+c.From+") is decided once the record is public")
 			continue
 		}
+		// A record outside fails at least one clause, which then explains it; one inside satisfies all of them.
 		if c.Holds == nil && c.Error == "" || c.Holds != nil && *c.Holds != has {
 			continue
 		}
@@ -175,6 +181,7 @@ func (m *member) unmarked(ctx context.Context, c *Clause) error {
 		return err
 	}
 	c.Path, c.Values = "", nil
+	// A field of the record may hide it, whatever lists.public says.
 	if field := m.rule.Hiding(name, doc); field != "" {
 		own := clauseOf(filter.OneOf(field, field == "public").Root(), doc, nil, nil)
 		own.Holds = new(bool)
@@ -184,9 +191,11 @@ func (m *member) unmarked(ctx context.Context, c *Clause) error {
 		return nil
 	}
 	rule := m.rule.Of(name)
+	// Each condition of lists.public becomes a part of the clause, so that deciding finds the one that fails.
 	for _, n := range rule.Conditions() {
 		c.Clauses = append(c.Clauses, clauseOf(n, doc, nil, func(part *Clause) { part.From = rule.Origin(n) }))
 	}
+	// The rule may have changed since the run that made the mark.
 	if public, err := m.rule.Holds(name, doc); public && err == nil {
 		m.Notes = append(m.Notes, "lists.public holds for it: the next run marks its row")
 	}

@@ -48,6 +48,8 @@ func Rows(c *fiber.Ctx, views response.Views, r *response.Responder) error {
 		rows := func(ctx context.Context) iter.Seq2[index.Row, error] { return sel.Rows(ctx, offset, limit) }
 		return response.Join(response.Envelope{}, rows, AppendRow), nil
 	}
+	// The key names all that the answer depends on, as that of any plan. The zero byte keeps it apart from the
+	// queries of resources.
 	key := fmt.Sprint("query\x00", offset, limit, counts, f.Key())
 	return r.Serve(c, response.Audience{Personal: true}, func(*response.Planning) (response.Plan, error) {
 		return response.Plan{View: name, Query: key, Build: build, ContentType: "application/x-ndjson",

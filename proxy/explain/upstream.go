@@ -11,7 +11,8 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// Upstream explains an answer of the other server that is kept by rule, or would be.
+// Upstream explains an answer of the other server that is kept by rule, or would be. Texts are for people, and no
+// program should depend on them.
 type Upstream struct {
 	Rule    string   `json:"rule"`
 	Until   []string `json:"until"` // what the answer depends on
@@ -56,7 +57,8 @@ func (e *Entry) WhyStale() string {
 // At formats a time for people.
 func (e *Entry) At(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
 
-// Callers says who may ask for an answer, after Authenticator.Enter.
+// Callers says who may ask for an answer, after Authenticator.Enter. It says in words what Enter decides, so a
+// change of one needs a change of the other.
 func Callers(door auth.Door, entry auth.Entry) string {
 	switch {
 	case entry.Guarded && door == auth.Portfolio:
@@ -78,6 +80,7 @@ func ByRule(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.
 			x.Failed = fmt.Sprintf("%s: %s", status.FailedAt.UTC().Format(time.DateTime), status.Failed)
 		}
 	}
+	// Peek does not count as a request and fetches nothing.
 	e := keeper.Peek(key)
 	if e == nil {
 		x.Next = "fetches it from the other server, or takes what another process has kept"
@@ -94,6 +97,7 @@ func ByRule(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.
 	for _, name := range slices.Sorted(maps.Keys(e.Marks)) {
 		x.Answer.Marks[name] = time.UnixMilli(e.Marks[name])
 	}
+	// A validator saves the other server the body: it answers 304 if nothing has changed (RFC 9110: 13.1).
 	how := "fetches it again"
 	if e.ETag != "" || e.Modified != "" {
 		how = "asks the other server whether it has changed, with the validator that came with it"

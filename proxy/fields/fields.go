@@ -21,7 +21,8 @@ import (
 	"vitrine/rules/suggest"
 )
 
-// Use says that a setting names a field of records, or one of its values.
+// Use says that a setting names a field of records, or one of its values. For example, a setting may name the path
+// authors.orcid, or the value publication of type.
 type Use struct {
 	Setting string   // its dotted path
 	Path    string   // of the field
@@ -34,10 +35,13 @@ type Views interface {
 	Snapshot(view string) (*view.Snapshot, error)
 }
 
-// Checker finds uses of fields that no record has. Its methods are safe for concurrent use.
+// Checker finds uses of fields that no record has. Its methods are safe for concurrent use. A check walks all
+// rows, so it runs in the background and in a turn, like any costly request. Its findings are hints for the
+// operator: a check that cannot be made leaves what the last one has found.
 type Checker struct {
 	Views Views
 	// Begin waits for a turn among requests, for walking all rows.
+	// The caller ends the turn.
 	Begin func(context.Context) (context.Context, *fair.Turn, error)
 	Log   *slog.Logger // gets each finding once
 
@@ -62,6 +66,7 @@ func (c *Checker) Check(ctx context.Context, all []Use, viewName string) {
 		return
 	}
 	c.mu.Lock()
+	// A check of former settings may end after Forget: its findings are about settings that are gone.
 	era := c.era
 	c.mu.Unlock()
 	c.running.Go(func() {
@@ -92,7 +97,8 @@ func (c *Checker) check(ctx context.Context, era int, uses []Use) {
 	}
 }
 
-// record records the hint for a use. An empty hint removes the finding.
+// record records the hint for a use. An empty hint removes the finding. The log gets a finding once, although each
+// generation of a view is checked: only a new hint is news.
 func (c *Checker) record(era int, use Use, hint string) {
 	key := strings.TrimSuffix(use.Setting+": "+use.Path+" "+use.Value, " ")
 	c.mu.Lock()
@@ -118,7 +124,7 @@ func (c *Checker) record(era int, use Use, hint string) {
 // Wait waits for running checks.
 func (c *Checker) Wait() { c.running.Wait() }
 
-// Forget drops all findings, because the settings have changed.
+// Forget drops all findings, because the settings have changed. Checks that still run drop what they find.
 func (c *Checker) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +142,8 @@ func (c *Checker) Unknown() (all []string) {
 	return all
 }
 
-// hint returns a message about a field that no record has, or "". known is false if not all its views are in memory.
+// hint returns a message about a field that no record has, or "". known is false if not all its views are in
+// memory. A view in the store would have to be read from it as a whole, which is too much for a hint.
 func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, err error) {
 	path, err := raw.ParsePath(use.Path)
 	if err != nil {
@@ -152,8 +159,10 @@ func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, e
 			return "", false, nil
 		}
 		if snapshot.Len() == 0 {
+			// An empty view may be filled later.
 			continue // it says nothing about names
 		}
+		// One record that has the field is enough, in any of the views.
 		has, err := snapshot.Has(ctx, path)
 		if has && use.Value != "" {
 			var selected view.Selection
@@ -176,10 +185,12 @@ func (c *Checker) hint(ctx context.Context, use Use) (hint string, known bool, e
 	return "no record has it, or it is hidden" + suggest.Hint(use.Path, fields), true, nil
 }
 
-// mostSampled is how many rows of a view give names to suggest, and deepest how many steps these have.
+// mostSampled is how many rows of a view give names to suggest, and deepest how many steps these have. More rows
+// would hardly have other names, and the names are only for a suggestion.
 const mostSampled, deepest = 200, 4
 
-// sampleNames returns the paths of the fields of some rows, and the texts that the rows have in one field.
+// sampleNames returns the paths of the fields of some rows, and the texts that the rows have in one field. It
+// reads the first rows of each view: their names are as good as those of others.
 func sampleNames(snapshots []*view.Snapshot, field string) (fields, texts []string) {
 	found, values := map[string]bool{}, map[string]bool{}
 	for _, snapshot := range snapshots {
@@ -198,7 +209,8 @@ func sampleNames(snapshots []*view.Snapshot, field string) (fields, texts []stri
 	return slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(values))
 }
 
-// addFields adds the paths of the fields below a value. Elements of arrays have the path of their array.
+// addFields adds the paths of the fields below a value. Elements of arrays have the path of their array. depth
+// bounds the recursion, because records may nest as deep as their source lets them.
 func addFields(found map[string]bool, prefix string, v bson.RawValue, depth int) {
 	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray || depth == 0 {
 		return

@@ -23,7 +23,8 @@ type Views interface {
 	Ready() bool
 }
 
-// Checker answers health checks. It is safe for concurrent use.
+// Checker answers health checks. It is safe for concurrent use. All its fields but Store are required, and it
+// keeps nothing itself: each check asks the views for their state.
 type Checker struct {
 	Views    Views
 	Store    func() circuit.State // the state of the store behind the views; nil if it is not reported
@@ -31,7 +32,8 @@ type Checker struct {
 	Draining func() bool          // reports whether the server is about to end
 }
 
-// Healthz reports that the process responds.
+// Healthz reports that the process responds. It depends on nothing, because a supervisor restarts a process that
+// fails it: a store that is away is no reason to lose what is in memory.
 func (h *Checker) Healthz(c *fiber.Ctx) error {
 	return response.SendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
 }
@@ -54,15 +56,17 @@ func (h *Checker) Readyz(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return c.JSON(struct {
-		Status int            `json:"status"`
-		Count  int            `json:"count"`
-		Data   []degradedView `json:"data"`
-		State  string         `json:"state"`
-		Msg    string         `json:"msg"`
+		Status int `json:"status"`
+		Count  int `json:"count"`
+		// the views that are affected, in the order of Views.Status
+		Data  []degradedView `json:"data"`
+		State string         `json:"state"`
+		Msg   string         `json:"msg"`
 	}{fiber.StatusOK, len(views), views, "degraded", msg}, response.ContentType)
 }
 
-// degradedView is a served view that the store could not confirm, or has no records for, or that is held.
+// degradedView is a served view that the store could not confirm, or has no records for, or that is held. It is
+// public, so it has no host, path or error of the store.
 type degradedView struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"`
@@ -78,7 +82,8 @@ type degradedView struct {
 // foreignReason does not name the databases, because it is public. vitrine status names them.
 const foreignReason = "The views database has views of another institute: each institute needs its own views database."
 
-// degraded lists the degraded views, and says why they are.
+// degraded lists the degraded views, and says why they are. Each reason occurs once for all views that it
+// concerns.
 func (h *Checker) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty, held, foreign bool
 	var jobs, failing []string // views whose jobs are held, or fail
@@ -145,7 +150,8 @@ func notReady(c *fiber.Ctx, msg string) error {
 		response.Failure(fiber.StatusServiceUnavailable, response.Unavailable, msg))
 }
 
-// unloaded names the views that are not loaded, and says why held views are not.
+// unloaded names the views that are not loaded, and says why held views are not. It is part of the answer of
+// /readyz, which is public, so it has no error of the store.
 func (h *Checker) unloaded() string {
 	var names, reasons []string
 	foreign := false
@@ -168,7 +174,8 @@ func (h *Checker) unloaded() string {
 	return "Loading " + strings.Join(names, ", ") + "." + strings.Join(reasons, "")
 }
 
-// ViewStatus is the state of a view in /admin/views and `vitrine status --json`.
+// ViewStatus is the state of a view in /admin/views and `vitrine status --json`. Times are nil in place of the
+// zero time, which JSON would show as the year 1.
 type ViewStatus struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"` // 0 if never published
@@ -181,7 +188,8 @@ type ViewStatus struct {
 	Job JobStatus `json:"job"`
 }
 
-// ServedView is the part of a view's state that only a server that holds the view knows.
+// ServedView is the part of a view's state that only a server that holds the view knows. Sizes are in bytes; rows
+// in mapped files do not count as memory of the process, because the system can drop them.
 type ServedView struct {
 	Mode     string `json:"mode"` // where its rows are: memory or store; empty before the view is loaded
 	Segments int    `json:"segments"`
@@ -220,7 +228,8 @@ type JobSkip struct {
 	Reason string `json:"reason"`
 }
 
-// StatusOf returns the state of a view according to the store.
+// StatusOf returns the state of a view according to the store. `vitrine status` shows it without a server, so it
+// has no ServedView.
 func StatusOf(m origin.Meta) ViewStatus {
 	h := m.Health
 	v := ViewStatus{
@@ -248,6 +257,8 @@ func (h *Checker) ViewStatuses() []ViewStatus {
 	return data
 }
 
+// servedStatus returns the state of a view that this process serves. Rows are those that it shows, not those of
+// the store.
 func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
@@ -296,6 +307,7 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
+// text returns the text of an error; "" for nil.
 func text(err error) string {
 	if err == nil {
 		return ""

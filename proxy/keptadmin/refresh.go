@@ -22,7 +22,8 @@ type RefreshResult struct {
 	Msg    string      `json:"msg,omitempty"`
 }
 
-// KeyResult is what became of a kept answer.
+// KeyResult is what became of a kept answer. passed means that the other server gave an answer which no rule
+// keeps; failed that it gave none.
 type KeyResult struct {
 	Key    string `json:"key"`
 	Result string `json:"result"` // new, changed, unchanged, dropped, passed or failed
@@ -33,7 +34,8 @@ type KeyResult struct {
 // Refresh fetches the kept answers of a path again, with all parameters, or if nothing is kept the one without
 // parameters. A path that ends with /* stands for all paths below it, of which only kept answers are fetched. With
 // drop it removes them instead. The status is 502 if an answer cannot be fetched: then the old one stays. keys are
-// the answers that the path stands for.
+// the answers that the path stands for. The keys come back also with an error of Drop, because some may be gone by
+// then: caches in front must drop theirs.
 func Refresh(
 	ctx context.Context, k *kept.Keeper, target string, drop bool,
 ) (done RefreshResult, keys []string, err error) {
@@ -41,6 +43,7 @@ func Refresh(
 	if keys, err = keysOf(k, target); err != nil {
 		return done, nil, err
 	}
+	// Nothing that is kept is lost by a refresh that fails: renew only replaces.
 	switch {
 	case len(keys) == 0:
 		done.Msg = "Nothing is kept there."
@@ -58,7 +61,8 @@ func Refresh(
 	return done, keys, nil
 }
 
-// keysOf returns the keys that an operator's path stands for.
+// keysOf returns the keys that an operator's path stands for. For example, /portfolio/* stands for all that is
+// kept below, /portfolio/units for its answers with any parameters, and /portfolio/units?lang=de for one.
 func keysOf(keeper *kept.Keeper, target string) ([]string, error) {
 	target, below := strings.CutSuffix(target, "/*")
 	encoded, params, exact := strings.Cut(target, "?")
@@ -76,6 +80,7 @@ func keysOf(keeper *kept.Keeper, target string) ([]string, error) {
 	case rule == nil:
 		return nil, rules.Wrongf("path", "", "no rule in upstream.keep is for %s", query.Quote(path))
 	}
+	// Without a query a path stands for each of its kept answers.
 	if !exact {
 		if keys := keeper.Keys(path, false); len(keys) > 0 {
 			return keys, nil
@@ -90,12 +95,14 @@ func keysOf(keeper *kept.Keeper, target string) ([]string, error) {
 func (done *RefreshResult) renew(ctx context.Context, keeper *kept.Keeper, keys []string) {
 	failed := "" // the last failure
 	for i, key := range keys {
+		// What is left stays as it is; the same request can be sent again.
 		if ctx.Err() != nil {
 			done.Left, done.Status = len(keys)-i, http.StatusAccepted
 			done.Msg = "The time for one request has passed: ask again for the rest."
 			break
 		}
 		run := KeyResult{Key: key, Result: "failed"}
+		// The rule may be gone since keysOf, after a reload.
 		before, found, err := keeper.Peek(key), kept.Found{}, errors.New("there is no rule any more")
 		rule := keeper.Match(PathOf(key))
 		if rule != nil {
@@ -104,6 +111,7 @@ func (done *RefreshResult) renew(ctx context.Context, keeper *kept.Keeper, keys 
 		switch {
 		case err != nil:
 			run.Error = err.Error()
+		// The fetch has failed, and the old answer stays.
 		case found.Outcome == kept.Stale:
 			run.Error = causeOf(keeper, rule, key, found.Reason)
 		case found.Entry == nil:

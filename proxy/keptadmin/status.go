@@ -6,7 +6,8 @@ import (
 	"vitrine/cache/kept"
 )
 
-// Status is what the operator's page shows of a rule by which answers are kept.
+// Status is what the operator's page shows of a rule by which answers are kept. Counts are since the start of this
+// process; answers and bytes are those that are kept now.
 type Status struct {
 	Rule     string     `json:"rule"`
 	Answers  int        `json:"answers"`
@@ -23,7 +24,8 @@ type Status struct {
 	Last     *LastRun   `json:"last,omitempty"` // in this process; nil if there was none
 }
 
-// LastRun is the last run of a rule's refresh.
+// LastRun is the last run of a rule's refresh. Numbers are of answers. Due are those that it had to fetch: the
+// fetched, the failed, and those for which no time was left.
 type LastRun struct {
 	Began     time.Time `json:"began"`
 	Seconds   float64   `json:"seconds"`
@@ -40,6 +42,7 @@ func Statuses(k *kept.Keeper) (all []Status) {
 	if k == nil {
 		return nil
 	}
+	// The zero time would be the year 1 in JSON.
 	known := func(at time.Time) *time.Time {
 		if at.IsZero() {
 			return nil
