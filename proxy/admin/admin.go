@@ -28,14 +28,15 @@ import (
 // mostConfig is the size of the largest configuration file that the operator's app accepts, in bytes.
 const mostConfig = 1 << 20
 
-// app is the operator's app.
+// app is the operator's app. It keeps no state: what it shows and does belongs to the parts of Subject.
 type app struct {
 	Options
 	Subject
 }
 
 // Install installs the operator's routes: /metrics, /admin/…, POST /admin/refresh and pprof, behind the token if
-// there is one; and the cockpit, which it returns.
+// there is one; and the cockpit, which it returns. What changes something is a POST alone, so that no link or
+// image of another page can do it.
 func Install(to *fiber.App, o Options, of Subject) *cockpit.Cockpit {
 	a := &app{o, of}
 	// Fiber calls handlers in the order of installation, so the guards come first.
@@ -131,7 +132,8 @@ func (a *app) refresh(c *fiber.Ctx) error {
 	}{status, done})
 }
 
-// keptPatience bounds how long a request fetches kept answers again.
+// keptPatience bounds how long a request fetches kept answers again. Answers are fetched one after the other; the
+// response names how many are left.
 const keptPatience = 5 * time.Minute
 
 // refreshKept fetches kept answers of a path again, or drops them, see keptadmin.Refresh. Caches in front drop them
@@ -191,6 +193,7 @@ func (a *app) listsDiff(c *fiber.Ctx) error {
 	if a.ListsDiff == nil {
 		return fiber.NewError(fiber.StatusNotFound)
 	}
+	// It compares whole views, so it takes a turn like a request of the public app.
 	ctx, cancel := context.WithTimeout(c.UserContext(), a.Timeout())
 	defer cancel()
 	ctx, turn, err := a.Begin(ctx)

@@ -14,7 +14,8 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// cockpitState is what the operator's page shows beside metrics, runs and log.
+// cockpitState is what the operator's page shows beside metrics, runs and log. Views, Kept and Store have the form
+// that /admin/views has.
 type cockpitState struct {
 	Instance string   `json:"instance"` // host/pid, the beginning of the name of a lease's holder
 	Ready    bool     `json:"ready"`    // every view is loaded
@@ -27,7 +28,8 @@ type cockpitState struct {
 	NoLeader string   `json:"no_leader,omitempty"` // why the leader is unknown
 }
 
-// leaderPatience bounds how long an event waits for the name of the leader.
+// leaderPatience bounds how long an event waits for the name of the leader. The name is in the store: if that is
+// away, the page shows the rest in time.
 const leaderPatience = time.Second
 
 // newCockpit returns the source of the operator's page, whose buttons are routes of an app.
@@ -85,7 +87,8 @@ func live(p *cockpit.Cockpit) fiber.Handler {
 	}
 }
 
-// actions returns the method and path of each route below /admin.
+// actions returns the method and path of each route below /admin. The page shows a button only for what this
+// server can do.
 func actions(app *fiber.App) (all []string) {
 	for _, r := range app.GetRoutes(true) {
 		if strings.HasPrefix(r.Path, "/admin/") {

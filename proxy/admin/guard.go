@@ -45,7 +45,8 @@ func guard(o Options) fiber.Handler {
 	}
 }
 
-// foreignPage reports whether a page of another site sent the request, according to the browser.
+// foreignPage reports whether a page of another site sent the request, according to the browser. Browsers that do
+// not send Sec-Fetch-Site send Origin with each POST. Programs send neither.
 func foreignPage(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site != "same-origin" && site != "none"
@@ -74,4 +75,5 @@ func ownHost(host string, own []string) bool {
 	return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, name) })
 }
 
+// refuse returns the error of a request that the guards do not let pass: 403.
 func refuse(msg string) error { return &rules.Error{Kind: rules.ErrPermission, Reason: msg} }

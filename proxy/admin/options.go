@@ -20,7 +20,8 @@ import (
 	"vitrine/proxy/purge"
 )
 
-// Options configures the operator's app.
+// Options configures the operator's app. The route of a nil function answers 404, so that an operator sees what
+// this process does not have.
 type Options struct {
 	configs.Admin
 	// Refresh runs jobs. It is nil if this process runs none.
@@ -49,7 +50,8 @@ func (o Options) hosts() []string {
 	return append([]string{host}, o.Hosts...)
 }
 
-// Subject is what the operator's app shows of a server, and does with it.
+// Subject is what the operator's app shows of a server, and does with it. The fields are required unless they say
+// what nil means.
 type Subject struct {
 	Health      *health.Checker
 	Metrics     *metrics.Metrics

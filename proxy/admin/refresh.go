@@ -2,7 +2,7 @@ package admin
 
 import "fmt"
 
-// Refresh is a request for a refresh.
+// Refresh is a request for a refresh. The zero Refresh runs every job once, for changes only, and does not wait.
 type Refresh struct {
 	View  string // if empty, all
 	Full  bool   // render every record again
@@ -18,7 +18,7 @@ type RefreshResult struct {
 	Msg   string   `json:"msg,omitempty"`  // says what the refresh does not do
 }
 
-// JobRun is the result of one run of a view's job.
+// JobRun is the result of one run of a view's job. Counts are of rows or records of this run alone.
 type JobRun struct {
 	View       string  `json:"view"`
 	Result     string  `json:"result"` // published, unchanged, held, error or stopped
@@ -46,6 +46,7 @@ type NotLeadingError struct {
 	Ran, Of int    // jobs that had run, and all jobs, when this instance stopped running them; 0 if it did nothing
 }
 
+// Error implements error. Operators read the text, so it says what to do next.
 func (e *NotLeadingError) Error() string {
 	switch {
 	case e.Ran > 0:

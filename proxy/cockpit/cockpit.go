@@ -34,6 +34,7 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 //go:embed page
 var files embed.FS
 
+// mediaTypes are named here, because those of package mime depend on files of the system.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml",
@@ -54,7 +55,8 @@ type Options struct {
 	Now     func() time.Time // if nil, time.Now
 }
 
-// Cockpit makes the events. It is safe for concurrent use.
+// Cockpit makes the events. It is safe for concurrent use. No goroutine belongs to it, so one that is never closed
+// costs nothing.
 type Cockpit struct {
 	options Options
 	ctx     context.Context // ends the streams; also passed to State
@@ -65,7 +67,7 @@ type Cockpit struct {
 	latest  *event // nil before the first
 }
 
-// event is an event that one stream makes for all.
+// event is an event that one stream makes for all. body may be read once made is closed, without a lock.
 type event struct {
 	begun time.Time
 	made  chan struct{} // closed when body is set
@@ -82,7 +84,8 @@ func New(o Options) *Cockpit {
 	return c
 }
 
-// Close ends all streams, with an event that says so.
+// Close ends all streams, with an event that says so. Otherwise the streams would keep the server from ending
+// until its patience is over.
 func (c *Cockpit) Close() { c.end() }
 
 // ErrBusy means that there are too many streams, or that the server is shutting down.
@@ -108,7 +111,8 @@ type stream struct {
 	closed  bool
 }
 
-// Read implements io.Reader. It waits for the next event.
+// Read implements io.Reader. It waits for the next event. The last event says that the stream ends, so that the
+// page tells an end from a broken connection.
 func (s *stream) Read(p []byte) (int, error) {
 	if len(s.rest) == 0 && s.ended {
 		return 0, io.EOF
@@ -147,6 +151,7 @@ func (c *Cockpit) next() []byte {
 	c.mu.Lock()
 	now, last := c.options.Now(), c.latest
 	if last != nil {
+		// A clock that was set back gives a negative time: then the last event does not count.
 		if since := now.Sub(last.begun); since >= 0 && since < every/2 {
 			c.mu.Unlock()
 			select {

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Runs remembers the runs of jobs in the last day, summed up by quarters of an hour. The zero value has none. It is
-// safe for concurrent use.
+// Runs remembers the runs of jobs in the last day, summed up by quarters of an hour. The zero value has none. It
+// is safe for concurrent use. A day has 96 quarters, so that the memory for a view is bounded, however often its
+// job runs.
 type Runs struct {
 	mu    sync.Mutex
 	views map[string][]Slot // oldest first
@@ -73,6 +74,7 @@ func (r *Runs) lastDay(now time.Time) map[string][]Slot {
 	return all
 }
 
+// mostLines and mostText bound the journal, whose whole content is in every event.
 const (
 	mostLines = 50
 	mostText  = 1000 // bytes of a value
@@ -109,7 +111,8 @@ func asText(_ []string, a slog.Attr) slog.Attr {
 	return slog.String(a.Key, text)
 }
 
-// Write implements io.Writer for Tee: line is one JSON object.
+// Write implements io.Writer for Tee: line is one JSON object. slog calls Write once for each record, and reuses
+// the memory of line.
 func (j *Journal) Write(line []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

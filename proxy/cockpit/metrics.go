@@ -7,14 +7,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// family is a metric in an event.
+// family is a metric in an event. Its members are few and short, because an event has all families.
 type family struct {
 	Help   string    `json:"help"`
 	Bounds []float64 `json:"bounds,omitempty"` // upper ones of a histogram's buckets
 	Series []series  `json:"series"`
 }
 
-// series is one combination of labels. For a histogram, Value is the number of observations.
+// series is one combination of labels. For a histogram, Value is the number of observations. A counter or a gauge
+// has a Value alone.
 type series struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	Value   float64           `json:"value"`
@@ -23,7 +24,8 @@ type series struct {
 }
 
 // shown reports whether an event includes a metric. Metrics of views and the store are part of the state and not
-// repeated.
+// repeated. Every event has all metrics that are shown, so what the page has no use for would be sent every two
+// seconds.
 func shown(name string) bool {
 	switch name {
 	case "process_resident_memory_bytes", "process_start_time_seconds", "go_memstats_heap_inuse_bytes",

@@ -36,7 +36,7 @@ type Clause struct {
 	node filter.Node // nil for a term of a search
 }
 
-// Count is how many rows a clause selects.
+// Count is how many rows a clause selects. Of is not always the number of all rows, see counting.
 type Count struct {
 	Rows   int     `json:"rows"`
 	Of     int     `json:"of"` // the rows that it was evaluated on

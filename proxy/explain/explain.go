@@ -61,6 +61,7 @@ type InMemory struct {
 }
 
 // Options connect explanations with a server under its current settings. All but Store and Records are required.
+// Functions take the place of a server, so that tests need none and the packages stay apart.
 type Options struct {
 	Store     string // name of the store
 	Views     response.Views
@@ -177,7 +178,8 @@ func (o Options) withoutItem(ctx context.Context, a *asked, item string) error {
 	return a.ask(ctx, response.Selected{On: a.snapshot, Filter: where, Count: found.Count()})
 }
 
-// http returns the request that is explained.
+// http returns the request that is explained. The server decides about the path: http only refuses what is no
+// address.
 func (r Request) http() (*fasthttp.Request, error) {
 	u, err := url.Parse(r.URL)
 	// The scheme and the host only say whose address was copied; the request goes to this server in any case.

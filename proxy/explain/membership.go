@@ -20,6 +20,7 @@ import (
 
 // Membership says whether an answer has a record.
 type Membership struct {
+	// the _id as Request or the URL of the item has it
 	ID       string `json:"id"`
 	InAnswer bool   `json:"in_answer"`
 	// Reason is selected, other page, clause, permission, hidden type, not public, skipped, held back, not
@@ -173,7 +174,8 @@ func (m *member) judge(ctx context.Context, record bson.Raw) error {
 	return nil
 }
 
-// unmarked adds the failing part of the rule to the clause that a record is public.
+// unmarked adds the failing part of the rule to the clause that a record is public. It needs the whole row, which
+// callers may not see; only values that the rule tests are shown, and only to the operator.
 func (m *member) unmarked(ctx context.Context, c *Clause) error {
 	name := m.snapshot.Meta().View
 	doc, err := m.snapshot.Whole().First(ctx, m.record) // the rule may test a field that callers do not see

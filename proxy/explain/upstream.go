@@ -27,7 +27,8 @@ type Upstream struct {
 // Names lists what the answer depends on.
 func (x *Upstream) Names() string { return strings.Join(x.Until, ", ") }
 
-// Entry is what is known about a kept answer.
+// Entry is what is known about a kept answer. Times are those of this server, and bytes those of the body as it is
+// kept.
 type Entry struct {
 	Status    int                  `json:"status"`
 	Bytes     int                  `json:"bytes"`
@@ -43,7 +44,7 @@ type Entry struct {
 	Requests  int64                `json:"requests"`
 }
 
-// WhyStale says why the answer is stale, or "".
+// WhyStale says why the answer is stale, or "". What has changed says more than an age, so it comes first.
 func (e *Entry) WhyStale() string {
 	switch {
 	case e.Fresh:
@@ -94,6 +95,7 @@ func ByRule(keeper *kept.Keeper, rule *kept.Rule, key string, memory func(*kept.
 		Marks: map[string]time.Time{}, Fresh: f.Fresh, Changed: f.Changed, FreshTill: f.Until, Usable: f.Usable,
 		Requests: e.Requests,
 	}
+	// Marks are Unix milliseconds.
 	for _, name := range slices.Sorted(maps.Keys(e.Marks)) {
 		x.Answer.Marks[name] = time.UnixMilli(e.Marks[name])
 	}

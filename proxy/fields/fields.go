@@ -30,7 +30,7 @@ type Use struct {
 	Views   []string // those whose records may have it
 }
 
-// Views has the snapshots that are shown; *view.Set implements it.
+// Views has the snapshots that are shown; *view.Set implements it. An error means that the view is not loaded yet.
 type Views interface {
 	Snapshot(view string) (*view.Snapshot, error)
 }
@@ -51,7 +51,8 @@ type Checker struct {
 	missing map[string]string // hints by setting, path and value
 }
 
-// patience bounds how long a check may take, with the wait for its turn.
+// patience bounds how long a check may take, with the wait for its turn. A check that does not get its turn in
+// time is made for the next snapshot.
 const patience = time.Minute
 
 // Check starts a check, in the background, of all uses, or of those in a view. Wait waits for it.
@@ -121,7 +122,7 @@ func (c *Checker) record(era int, use Use, hint string) {
 	c.missing[key] = hint
 }
 
-// Wait waits for running checks.
+// Wait waits for running checks. The cache whose turns checks use may be freed only after it.
 func (c *Checker) Wait() { c.running.Wait() }
 
 // Forget drops all findings, because the settings have changed. Checks that still run drop what they find.

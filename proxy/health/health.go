@@ -153,6 +153,7 @@ func notReady(c *fiber.Ctx, msg string) error {
 // unloaded names the views that are not loaded, and says why held views are not. It is part of the answer of
 // /readyz, which is public, so it has no error of the store.
 func (h *Checker) unloaded() string {
+	// Names of views and the reasons why the store cannot give them.
 	var names, reasons []string
 	foreign := false
 	for _, status := range h.Views.Status() {
@@ -222,7 +223,7 @@ type JobStatus struct {
 	Empty   bool       `json:"empty"`           // the run found no records at all
 }
 
-// JobSkip is a record that a run skipped.
+// JobSkip is a record that a run skipped. The id is a text, because ids of records have several types.
 type JobSkip struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/urlpath"
 )
 
-// RefreshResult says what Refresh has done.
+// RefreshResult says what Refresh has done. It is the body of the answer, and Status that of HTTP, too.
 type RefreshResult struct {
 	Status int         `json:"status"`
 	Count  int         `json:"count"`
@@ -148,7 +148,7 @@ func causeOf(keeper *kept.Keeper, rule *kept.Rule, key, reason string) string {
 	return reason
 }
 
-// PathOf returns the path of a key, decoded.
+// PathOf returns the path of a key, decoded. Operators and caches in front know paths, not keys.
 func PathOf(key string) string {
 	encoded, _, _ := strings.Cut(key, "?")
 	if path, err := url.PathUnescape(encoded); err == nil { // always: Rule.Key has encoded it

@@ -12,7 +12,8 @@ import (
 	"vitrine/cache/view"
 )
 
-// collector is a prometheus.Collector that reads its values at each scrape.
+// collector is a prometheus.Collector that reads its values at each scrape. Values that others count already, such
+// as those of views, are not copied into metrics of their own at each change.
 type collector func(sink)
 
 // Describe sends nothing, which makes the collector unchecked, so that each metric is named in only one place.
@@ -21,18 +22,22 @@ func (collector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (read collector) Collect(ch chan<- prometheus.Metric) { read(sink(ch)) }
 
-// sink receives the values of a collector.
+// sink receives the values of a collector. MustNewConstMetric panics only for a name or label that is malformed,
+// which the tests would find.
 type sink chan<- prometheus.Metric
 
+// gauge sends a value that may fall.
 func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
 }
 
+// counter sends a value that only rises while the process runs.
 func (s sink) counter(name, help string, value uint64) {
 	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue,
 		float64(value))
 }
 
+// collectViews collects the state of each view, under the label view.
 func collectViews(views Views, now func() time.Time) collector {
 	return func(to sink) {
 		for _, s := range views.Status() {
@@ -41,6 +46,7 @@ func collectViews(views Views, now func() time.Time) collector {
 	}
 }
 
+// collectView collects one view. All ages use one reading of the clock, so that they agree.
 func collectView(to sink, s view.Status, now time.Time) {
 	of := prometheus.Labels{"view": s.View}
 	gauge := func(name, help string, value float64) { to.gauge(name, help, value, of) }
@@ -91,6 +97,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 			"Highest number of records that a run found in the collection and published within the last day.",
 			float64(c.Most(now)), source)
 	}
+	// A time that is not known has no metric: its age would mean nothing.
 	since := func(name, help string, at time.Time) {
 		if !at.IsZero() {
 			gauge(name, help, now.Sub(at).Seconds())
@@ -106,6 +113,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 	}
 }
 
+// collectStore collects the state of the circuit before the store, and of the queue to it.
 func collectStore(store func() circuit.State, now func() time.Time) collector {
 	return func(to sink) {
 		s := store()
@@ -124,7 +132,8 @@ func collectStore(store func() circuit.State, now func() time.Time) collector {
 	}
 }
 
-// collectQueue collects the state of the queue in which requests wait to query rows of the store.
+// collectQueue collects the state of the queue in which requests wait to query rows of the store. A queue that
+// grows shows a store that is too slow before its circuit opens.
 func collectQueue(to sink, q fair.LineStats) {
 	gauge := func(name, help string, value float64) { to.gauge(name, help, value, nil) }
 	gauge("vitrine_store_queue_slots_used", "Number of requests that query rows of the store now.", float64(q.Used))
@@ -136,6 +145,7 @@ func collectQueue(to sink, q fair.LineStats) {
 		"Number of requests refused because they would have waited too long to query rows of the store.", q.Refused)
 }
 
+// collectResults collects what the memory for answers and the turns have counted.
 func collectResults(results *result.Cache) collector {
 	return func(to sink) {
 		s := results.Stats()
@@ -163,6 +173,7 @@ func collectResults(results *result.Cache) collector {
 	}
 }
 
+// truth returns a boolean as Prometheus has it.
 func truth(b bool) float64 {
 	if b {
 		return 1

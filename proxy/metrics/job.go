@@ -7,6 +7,7 @@ import (
 )
 
 // JobEnded records a run of a view's job: its outcome (ok, held or error), its duration, and its numbers of rows.
+// A counter must not fall, so a negative number counts as none.
 func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, removed, skipped int) {
 	m.Runs.Record(view, outcome, took, changed, time.Now())
 	m.jobRuns.WithLabelValues(view, outcome).Inc()
@@ -17,7 +18,8 @@ func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, re
 	}
 }
 
-// JobMissed records how many runs were due while the previous one was still running.
+// JobMissed records how many runs were due while the previous one was still running. They are counted as runs, so
+// that an alert on runs sees a job that takes longer than its schedule.
 func (m *Metrics) JobMissed(view string, runs int) {
 	if runs > 0 {
 		m.Runs.Record(view, "missed", 0, 0, time.Now())
@@ -25,7 +27,8 @@ func (m *Metrics) JobMissed(view string, runs int) {
 	}
 }
 
-// JobDue records the time until the next run of a view's job.
+// JobDue records the time until the next run of a view's job. The time from time.Now has a monotonic reading,
+// which collectJobs uses.
 func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.Store(view, time.Now().Add(in)) }
 
 // Leading records whether this process holds the lease to run jobs. Without it no job is due.

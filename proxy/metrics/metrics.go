@@ -16,11 +16,13 @@ import (
 	"vitrine/proxy/cockpit"
 )
 
-// Metrics counts what the server does. It has its own registry. The Job methods are for the materializer's observer.
-// All methods are safe for concurrent use.
+// Metrics counts what the server does. It has its own registry. The Job methods are for the materializer's
+// observer. All methods are safe for concurrent use. A registry of its own lets tests run several servers in one
+// process, as the default registry would refuse the second.
 type Metrics struct {
 	InFlight prometheus.Gauge // requests
 
+	// open connections of both listeners
 	Connections prometheus.Gauge
 	Refused     prometheus.Counter     // connections
 	Evicted     prometheus.Counter     // idle connections
@@ -34,17 +36,21 @@ type Metrics struct {
 	requests *prometheus.HistogramVec // labels: endpoint, class
 	bytes    *prometheus.HistogramVec // labels: endpoint, class
 	mu       sync.RWMutex             // guards series
-	series   map[seriesKey]Series
+	// grows with the routes, rules and classes of status that were used
+	series map[seriesKey]Series
 
-	jobRuns    *prometheus.CounterVec // labels: view, outcome
+	jobRuns *prometheus.CounterVec // labels: view, outcome
+	// label: view
 	jobSeconds *prometheus.HistogramVec
-	jobRows    *prometheus.CounterVec // labels: view, what
-	jobLast    *prometheus.GaugeVec   // labels: view, outcome
-	leading    prometheus.Gauge
-	jobDue     sync.Map // by view: the time.Time of its job's next run
+	// the last label is changed, removed or skipped
+	jobRows *prometheus.CounterVec // labels: view, what
+	jobLast *prometheus.GaugeVec   // labels: view, outcome
+	leading prometheus.Gauge
+	jobDue  sync.Map // by view: the time.Time of its job's next run
 }
 
-// Registry has these metrics. Metrics of others that are registered in it are shown with these.
+// Registry has these metrics. Metrics of others that are registered in it are shown with these. Packages register
+// what they alone can count, such as the targets of purges.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
 // New returns counters at zero. A server adds its views and answers.
@@ -53,6 +59,7 @@ func New() *Metrics {
 	m.registry.MustRegister(collector(m.collectJobs), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	add := promauto.With(m.registry)
+	// The helpers make a metric and register it in one step.
 	gauge := func(name, help string) prometheus.Gauge {
 		return add.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
@@ -81,6 +88,8 @@ func New() *Metrics {
 		"Number of requests answered from memory with the header of the same request within the same second.")
 	m.requests = histograms("vitrine_request_seconds",
 		"Seconds from the first byte of a request until the connection has its answer.",
+		// An answer from memory takes a tenth of a millisecond, a large export seconds: each decade has two
+		// bounds.
 		[]float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}, "endpoint", "class")
 	m.bytes = histograms("vitrine_response_bytes", "Bytes of the body of a response, after compression.",
 		prometheus.ExponentialBuckets(256, 8, 8), "endpoint", "class")
@@ -103,7 +112,8 @@ type Views interface {
 	Status() []view.Status
 }
 
-// Watch adds the values that are read at each scrape. Metrics serve one server; store may be nil.
+// Watch adds the values that are read at each scrape. Metrics serve one server; store may be nil. A second call
+// panics, because the same names would be registered twice.
 func (m *Metrics) Watch(views Views, store func() circuit.State, results *result.Cache, now func() time.Time) {
 	m.registry.MustRegister(collectViews(views, now), collectResults(results))
 	if store != nil {
@@ -118,7 +128,8 @@ func (m *Metrics) WatchLog(dropped func() float64) {
 		Help: "Number of log lines dropped because they could not be written."}, dropped))
 }
 
-// Build adds the version, commit and Go version of the program. It is called once.
+// Build adds the version, commit and Go version of the program. It is called once. The value is always 1: a query
+// joins it with other metrics by its labels, as is usual with Prometheus.
 func (m *Metrics) Build(version, commit, goversion string) {
 	promauto.With(m.registry).NewGauge(prometheus.GaugeOpts{
 		Name: "vitrine_build_info", Help: "1, with the version and commit of the program and the version of Go.",

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Series are the histograms of a route's answers with one class of status.
+// Series are the histograms of a route's answers with one class of status. A handler may keep them for as long as
+// it likes.
 type Series struct {
 	Seconds prometheus.Observer // until the connection has the answer
 	Bytes   prometheus.Observer // of the body
@@ -28,14 +29,16 @@ type keptRule struct{}
 // ByRule has a request counted under the rule by which its answer is kept, in place of its route.
 func ByRule(c *fiber.Ctx, rule string) { c.Context().SetUserValue(keptRule{}, rule) }
 
-// SeriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A path
-// without a route gets the label "other".
+// SeriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A
+// path without a route gets the label "other". That bounds the number of series: clients cannot make new ones by
+// asking for paths.
 func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 	// It is safe to keep the route's path, which is not in Fiber's buffers.
 	key := seriesKey{path: c.Route().Path, class: c.Response().StatusCode() / 100}
 	if rule, ok := c.Context().UserValue(keptRule{}).(string); ok {
 		key.path, key.rule = "", rule
 	}
+	// Nearly every request finds its series, so readers do not wait for each other.
 	m.mu.RLock()
 	found, ok := m.series[key]
 	m.mu.RUnlock()
@@ -45,6 +48,7 @@ func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 		if key.rule != "" {
 			endpoint = "kept " + key.rule
 		}
+		// Two requests may both get here: they make the same series.
 		found = Series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
 		m.mu.Lock()
 		m.series[key] = found

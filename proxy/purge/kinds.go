@@ -14,14 +14,16 @@ import (
 	"time"
 )
 
-// kind says how to notify targets of a kind.
+// kind says how to notify targets of a kind. A request has at most as many tags, and bytes of them, as all targets
+// of the kind accept.
 type kind struct {
 	needsToken  bool
 	tags, bytes int // limits of a request
 	request     func(t *target, tags []string) (*http.Request, error)
 }
 
-// batch returns how many of the tags, at least one, fit in a request.
+// batch returns how many of the tags, at least one, fit in a request. A tag that is longer than the limit goes
+// alone: the target decides about it.
 func (k kind) batch(tags []string) (n int) {
 	for size := 0; n < len(tags) && n < k.tags; n++ {
 		if size += len(tags[n]) + 1; size > k.bytes && n > 0 {
@@ -31,9 +33,10 @@ func (k kind) batch(tags []string) (n int) {
 	return n
 }
 
-// headerBytes is the longest header with tags.
+// headerBytes is the longest header with tags. It is half of what Varnish accepts by default (http_req_hdr_len).
 const headerBytes = 4 << 10
 
+// kinds has the kinds by the first word of a target.
 var kinds = map[string]kind{
 	"varnish":    {tags: 256, bytes: headerBytes, request: banVarnish},
 	"purge":      {tags: 256, bytes: headerBytes, request: purgePlain},
@@ -69,7 +72,8 @@ func purgeCloudflare(t *target, tags []string) (*http.Request, error) {
 	return t.with(http.MethodPost, string(body), "Content-Type", "application/json", t.bearer)
 }
 
-// callWebhook posts the tags, signed as Standard Webhooks says.
+// callWebhook posts the tags, signed as Standard Webhooks says. The signature covers the id and the time, too, so
+// that a receiver can refuse a message that is sent to it again later.
 func callWebhook(t *target, tags []string) (*http.Request, error) {
 	now := time.Now()
 	body, err := json.Marshal(map[string]any{"type": "changed", "timestamp": now.UTC().Format(time.RFC3339),
@@ -100,6 +104,7 @@ func secretOf(token string) ([]byte, error) {
 	return secret, nil
 }
 
+// bearer sets the token of a target that has one: a cache inside the own network may need none.
 func (t *target) bearer(h http.Header) {
 	if t.token != "" {
 		h.Set("Authorization", "Bearer "+t.token)

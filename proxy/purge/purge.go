@@ -23,7 +23,7 @@ import (
 	"vitrine/rules"
 )
 
-// Options configures a Purger.
+// Options configures a Purger. The zero Options make no Purger.
 type Options struct {
 	Targets map[string]string // by name: a kind and an address, such as "varnish http://127.0.0.1:6081/"
 	Tokens  map[string]string // by name of a target: its token, or the secret that signs webhooks
@@ -33,12 +33,20 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Purger sends tags to targets. Its methods are safe for concurrent use.
+// Purger sends tags to targets. Its methods are safe for concurrent use. From a change to a target:
+//
+//	Changed ──▶ queue of each target ──▶ batches that fit a request ──▶ send
+//	                 ▲                                               │
+//	                 └── all views, if too many wait ◀── retries ◀── failed
+//
+// A purge may be sent twice, or for more answers than have changed: a cache that has lost its copy only asks
+// again, while one that keeps an old copy shows it until it expires.
 type Purger struct {
 	targets []*target
 	seen    sync.Map // by view: whether it was shown before
 	client  *http.Client
 	log     *slog.Logger
+	// ends serve and repeat, and with them the requests that run
 	end     context.CancelFunc
 	running sync.WaitGroup
 	repeats *queue // tags to send a second time, see changeLog
@@ -49,6 +57,8 @@ type Purger struct {
 // wait instead.
 const mostQueued, mostRetries = mostWaiting / 2, mostWaiting / 2
 
+// mostWaiting bounds the tags that wait for one target, so that a target which is away for days takes no more than
+// some megabytes.
 const mostWaiting = 10_000
 
 // Times of requests: how long one may take, and the shortest and longest pause after a failure.
@@ -85,11 +95,13 @@ func New(o Options) (*Purger, error) {
 		}
 		p.targets = append(p.targets, t)
 	}
+	// A token without a target is a name that is misspelt, and its target would send none.
 	for name := range o.Tokens {
 		if o.Targets[name] == "" {
 			return nil, configs.Wrong("purge.tokens."+name, "there is no such target")
 		}
 	}
+	// Only now goroutines start: an error above leaves nothing behind.
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel
 	add := promauto.With(o.Metrics)
@@ -148,7 +160,8 @@ func (p *Purger) KeptChanged(paths []string) (send func()) {
 	return p.sending(tags)
 }
 
-// sending returns a function that sends tags to every target.
+// sending returns a function that sends tags to every target. The repeats are for responses that are on their way
+// to a cache now, see changeLog.
 func (p *Purger) sending(tags []string) func() {
 	return func() {
 		if p.changed(tags, time.Now()) {
@@ -165,7 +178,7 @@ func (p *Purger) add(tags []string) {
 	}
 }
 
-// whole returns the tags of all answers.
+// whole returns the tags of all answers. Only views that were shown have answers somewhere.
 func (p *Purger) whole() (tags []string) {
 	p.seen.Range(func(view, _ any) bool {
 		tags = append(tags, "view-"+view.(string))
@@ -174,7 +187,8 @@ func (p *Purger) whole() (tags []string) {
 	return tags
 }
 
-// send sends one batch of tags.
+// send sends one batch of tags. An error is a *rules.RetryError if the target has answered, so that its Retry-
+// After counts.
 func (p *Purger) send(ctx context.Context, t *target, tags []string) error {
 	req, err := t.kind.request(t, tags)
 	if err != nil {

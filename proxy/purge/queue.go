@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// queue holds tags until they are taken.
+// queue holds tags until they are taken. It is a set: a tag that changes again while it waits is sent once.
 type queue struct {
 	more chan struct{} // of capacity one: signals that tags wait
 
@@ -16,7 +16,8 @@ type queue struct {
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1), tags: map[string]bool{}} }
 
-// add makes tags wait. If too many wait, those of whole take their place.
+// add makes tags wait. If too many wait, those of whole take their place. It never blocks, because the caller has
+// just shown a snapshot and others wait for it.
 func (q *queue) add(tags []string, whole func() []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -24,6 +25,7 @@ func (q *queue) add(tags []string, whole func() []string) {
 		q.tags[tag] = true
 	}
 	if len(q.tags) > mostQueued {
+		// whole does not lock q, so it may be called here.
 		clear(q.tags)
 		for _, tag := range whole() {
 			q.tags[tag] = true
@@ -44,6 +46,7 @@ func (q *queue) take() []string {
 	return tags
 }
 
+// size returns the number of waiting tags.
 func (q *queue) size() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

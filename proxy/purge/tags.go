@@ -22,6 +22,7 @@ func Headers(p response.Plan) []response.Header {
 	for _, about := range p.About {
 		tags = append(tags, Tag(about.Kind, about.ID))
 	}
+	// An answer about no certain record may change with any of them.
 	if len(p.About) == 0 {
 		tags = append(tags, "any-"+p.View)
 	}
@@ -31,6 +32,7 @@ func Headers(p response.Plan) []response.Header {
 	return headersOf(tags)
 }
 
+// headersOf returns the tags in both notations: Fastly and Varnish read the first, Cloudflare the second.
 func headersOf(tags []string) []response.Header {
 	return []response.Header{{Name: "Surrogate-Key", Value: strings.Join(tags, " ")},
 		{Name: "Cache-Tag", Value: strings.Join(tags, ",")}}
@@ -82,6 +84,7 @@ func tagsOf(view string, changes []index.Change) []string {
 	tags := map[string]bool{"any-" + view: true}
 	for _, c := range changes {
 		tags[Tag("id", ejson.IDText(c.ID))] = true
+		// Both versions count: a record that leaves a unit changes the list that it was in.
 		for _, row := range []bson.Raw{c.Old, c.Doc} {
 			about := mark.Of(row)
 			for kind, list := range map[string]string{"unit": "units", "person": "persons", "project": "projects",

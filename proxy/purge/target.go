@@ -16,7 +16,8 @@ import (
 	"vitrine/rules/backoff"
 )
 
-// target is a cache, or another receiver of changes, and its queue.
+// target is a cache, or another receiver of changes, and its queue. The fields above mu belong to the goroutine
+// that serves the target, but for queue, which has a lock of its own.
 type target struct {
 	name, url, token string
 	secret           []byte // that signs webhooks
@@ -46,7 +47,8 @@ type batch struct {
 	err     error         // of the last try
 }
 
-// mostRefused is how often a target gets a batch which it refuses while it accepts others.
+// mostRefused is how often a target gets a batch which it refuses while it accepts others. A single refusal may be
+// the fault of the moment, such as a restart.
 const mostRefused = 5
 
 // refusedError is a response other than success.
@@ -101,7 +103,8 @@ func (p *Purger) serve(ctx context.Context, t *target) {
 	}
 }
 
-// due returns a channel that yields when the first failed batch is due; nil if there is none.
+// due returns a channel that yields when the first failed batch is due; nil if there is none. The timer of an
+// earlier call is dropped with its channel.
 func (t *target) due() <-chan time.Time {
 	var first time.Time
 	for _, b := range t.retries {
@@ -261,6 +264,7 @@ func (p *Purger) Status() (all []Status) {
 	return all
 }
 
+// status returns the state of one target.
 func (t *target) status() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -57,6 +57,7 @@ func readBrackets(p Params, c cast) bson.Raw {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
 		return nil
 	}
+	// Encode the tree, and cast the one field that needs it.
 	var b raw.Builder
 	for _, e := range doc {
 		v := p.encode(e.Key, e.Value)
@@ -70,7 +71,8 @@ func readBrackets(p Params, c cast) bson.Raw {
 	return b.Document()
 }
 
-// bare matches operators without $ where operators of a field stand. Hardly any stored field has such a name.
+// bare matches operators without $ where operators of a field stand. Hardly any stored field has such a name. For
+// example, filter[year][gte]=2020 asks for the field gte of year, which no record has.
 var bare = regexp.MustCompile(`(?:\]\[|:\s*\{\s*")([gl]te?|ne|n?in|regex|exists|elemMatch)["\]]`)
 
 // noteBare reports such names, because with them the filter compares with stored documents.
@@ -95,7 +97,8 @@ func (p Params) place(tree any, pair pair) (with any, fault string) {
 	return set(tree, path, pair.value)
 }
 
-// splitBrackets splits "[a][$in][]" into its parts. It returns false if brackets do not match.
+// splitBrackets splits "[a][$in][]" into its parts. It returns false if brackets do not match. For example,
+// "[a][$in][]" has the parts "a", "$in" and "".
 func splitBrackets(s string) (parts []string, ok bool) {
 	inside, ok := strings.CutPrefix(s, "[")
 	if inside, closed := strings.CutSuffix(inside, "]"); ok && closed {
@@ -107,7 +110,8 @@ func splitBrackets(s string) (parts []string, ok bool) {
 	return parts, ok && parts != nil
 }
 
-// set adds a text to a tree at a path, of which an empty part appends to a list. fault says what is wrong, or is "".
+// set adds a text to a tree at a path, of which an empty part appends to a list. fault says what is wrong, or is
+// "". It may change the tree that it gets.
 func set(tree any, path []string, text string) (with any, fault string) {
 	const both = "is given both a value and conditions of its own"
 	_, leaf := tree.(string)
@@ -122,6 +126,7 @@ func set(tree any, path []string, text string) (with any, fault string) {
 	list, isList := tree.(bson.A)
 	doc, isDoc := tree.(bson.D)
 	switch name := path[0]; {
+	// PHP would make a map of both; here it is more likely a mistake.
 	case name == "" && isDoc, name != "" && isList:
 		return nil, "mixes [] with named brackets"
 	case name == "":
@@ -137,8 +142,8 @@ func set(tree any, path []string, text string) (with any, fault string) {
 	}
 }
 
-// inOrder returns the values of a document with the keys 0, 1, … in the order of these, or nil for any other: such a
-// document is a list.
+// inOrder returns the values of a document with the keys 0, 1, … in the order of these, or nil for any other: such
+// a document is a list. PHP clients number the elements of lists: filter[a][0]=x&filter[a][1]=y.
 func inOrder(doc bson.D) bson.A {
 	list, found := make(bson.A, len(doc)), 0
 	for _, e := range doc {
@@ -168,6 +173,7 @@ func (p Params) encode(path string, tree any) bson.RawValue {
 		if list := inOrder(tree); list != nil {
 			return p.encode(path, list)
 		}
+		// The wrappers of Extended JSON have exactly one member.
 		if text, ok := tree[0].Value.(string); ok && len(tree) == 1 {
 			switch tree[0].Key {
 			case "$oid":

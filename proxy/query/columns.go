@@ -18,7 +18,7 @@ const (
 	maxPathParts = 16  // parts of a dotted name
 )
 
-// Columns are the requested fields of a record, in the order of the request.
+// Columns are the requested fields of a record, in the order of the request. They are read-only once made.
 type Columns []Column
 
 // Column is one top-level field of a row.
@@ -27,7 +27,8 @@ type Column struct {
 	projection
 }
 
-// projection is MongoDB's inclusion projection below a field: nested projections by name, or nil for the whole value.
+// projection is MongoDB's inclusion projection below a field: nested projections by name, or nil for the whole
+// value. For example, columns[]=a.b&columns[]=a.c is a: {b: nil, c: nil}.
 type projection map[string]projection
 
 // Columns reads columns[]. The generated id always comes first in a row, so requesting it has no effect.
@@ -57,6 +58,7 @@ func (p Params) columnNames(derived []string) []string {
 			names = append(names, name)
 		}
 	}
+	// The limit counts repeated names, too, because reading them takes the time.
 	if len(names) > maxColumns {
 		p.refuse("columns", "", "asks for more than %d", maxColumns)
 		return nil
@@ -132,6 +134,7 @@ func (p Params) refusal(path string) string {
 	return p.hidden.Refusal(path)
 }
 
+// projectionOf returns the projection of one path below a field; nil for the empty path, which shows all.
 func projectionOf(path []string) projection {
 	if len(path) == 0 {
 		return nil

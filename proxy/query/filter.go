@@ -40,6 +40,7 @@ func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast
 // SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present.
 func (r Reader) SearchFilter(p Params) *filter.Filter { return r.search(p, cast{}) }
 
+// search reads a text as a regular expression on title, without regard to case.
 func (r Reader) search(p Params, c cast) *filter.Filter {
 	text := strings.TrimSpace(p.Text("search"))
 	if text == "" {
@@ -50,6 +51,7 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 	}}}, r.callers(p, "search"))).As("search")
 }
 
+// read reads the filter in json or in brackets, and records the fields that it names.
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
 	if text := p.Text("json"); strings.TrimSpace(text) != "" {
@@ -67,6 +69,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 	return f
 }
 
+// fromJSON parses a filter in JSON. Only one that has a field to cast needs a document in between.
 func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
 	if c.field == "" {
 		return filter.Parse([]byte(text), o)
@@ -83,11 +86,13 @@ func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
 	return filter.FromBSON(doc, o)
 }
 
-// Compile turns a query made by this program into a filter. param is the parameter that the query comes from, or "".
+// Compile turns a query made by this program into a filter. param is the parameter that the query comes from, or
+// "". The query is trusted: it may name fields that callers do not see.
 func (r Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
 	return compile(d, r.options(param))
 }
 
+// compile makes a filter of a query that has Go types.
 func compile(d bson.D, o filter.Options) (*filter.Filter, error) {
 	doc, err := bson.Marshal(d)
 	if err != nil {
@@ -107,6 +112,7 @@ func (r Reader) callers(p Params, param string) filter.Options {
 	return o
 }
 
+// options returns the options of every filter, before what the caller may see restricts them.
 func (r Reader) options(param string) filter.Options {
 	o := r.Limits
 	o.Param = param

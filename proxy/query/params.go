@@ -15,15 +15,17 @@ import (
 // pair is one decoded name=value of a query string: filter[year]=2020 has the name filter and the brackets [year].
 type pair struct{ name, brackets, value string }
 
-// Params is a query string, in its order. A method that cannot read its parameter returns the zero value and records
-// the error, which a handler checks once. Params also records which parts are read; see usage.
+// Params is a query string, in its order. A method that cannot read its parameter returns the zero value and
+// records the error, which a handler checks once. Params also records which parts are read; see usage. It belongs
+// to one request. A copy shares the record of what was read.
 type Params struct {
 	pairs  []pair
 	hidden *access.Fields // fields that no parameter may name
 	*usage
 }
 
-// Read copies the names and values of a query string.
+// Read copies the names and values of a query string. It copies because Fiber reuses the memory of a request, and
+// plans keep names.
 func Read(args iter.Seq2[[]byte, []byte]) Params {
 	pairs := make([]pair, 0, 8)
 	for name, value := range args {
@@ -55,7 +57,7 @@ func (p Params) of(name string) iter.Seq[pair] {
 	}
 }
 
-// Has reports whether a parameter is present in any form.
+// Has reports whether a parameter is present in any form. It counts as reading the parameter.
 func (p Params) Has(name string) bool {
 	for range p.of(name) {
 		return true
@@ -86,7 +88,8 @@ func (p Params) UTF8(name, value string) string {
 	return value
 }
 
-// Flag returns a boolean parameter. It is false if absent, and true if given without a value.
+// Flag returns a boolean parameter. It is false if absent, and true if given without a value. For example, full,
+// full=1 and full=true are all true.
 func (p Params) Flag(name string) bool {
 	value := p.Text(name)
 	switch strings.ToLower(strings.TrimSpace(value)) {
@@ -118,7 +121,8 @@ func (p Params) Integer(name string) int {
 	return n
 }
 
-// Values returns the values of a parameter, unchanged: name[]=a&name[]=b, name[0]=a, or name=a,b.
+// Values returns the values of a parameter, unchanged: name[]=a&name[]=b, name[0]=a, or name=a,b. For example,
+// type=a,b and type[]=a&type[]=b are both a and b; with brackets a comma belongs to the value.
 func (p Params) Values(name string) []string {
 	var values []string
 	for pair := range p.of(name) {
@@ -195,6 +199,7 @@ func Quote(s string) string { return strconv.Quote(Printable(s)) }
 
 // Printable shortens a client's text and makes it valid UTF-8.
 func Printable(s string) string {
+	// Enough to recognise a mistake, and too little to fill the log or a header.
 	const most = 60
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

@@ -17,7 +17,8 @@ const KeyParam = "apikey"
 // mostIgnored is how many ignored parameters, and how many paths, an answer lists.
 const mostIgnored = 8
 
-// usage records which parts of a query string an answer depends on, and their errors.
+// usage records which parts of a query string an answer depends on, and their errors. Params are passed by value,
+// so they share one by pointer.
 type usage struct {
 	err     error    // the first error
 	names   []string // parameters that the handler looked up
@@ -29,16 +30,19 @@ type usage struct {
 // Err returns the error of the first invalid parameter, or nil.
 func (u *usage) Err() error { return u.err }
 
-// Fail records an error unless one is already recorded. It ignores a nil error.
+// Fail records an error unless one is already recorded. It ignores a nil error. The first mistake is the one to
+// mend first, and later ones may follow from it.
 func (u *usage) Fail(err error) { u.err = cmp.Or(u.err, err) }
 
+// lookFor records that a handler has looked a parameter up, whether or not it is there.
 func (u *usage) lookFor(name string) {
 	if !slices.Contains(u.names, name) {
 		u.names = append(u.names, name)
 	}
 }
 
-// MarkUnused records that parameters were read but have no effect.
+// MarkUnused records that parameters were read but have no effect. For example, offset has no effect without a
+// limit.
 func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names...) }
 
 // MarkUnknown records the value of a parameter unless it is one of the known values.
@@ -48,8 +52,9 @@ func (u *usage) MarkUnknown(name, value string, known ...string) {
 	}
 }
 
-// Checked returns a filter and records its error. If there is an error, it returns a filter that selects everything;
-// no caller uses it.
+// Checked returns a filter and records its error. If there is an error, it returns a filter that selects
+// everything; no caller uses it. So a handler may go on reading parameters, and check for an error once, at the
+// end.
 func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	if err != nil {
 		u.Fail(err)
@@ -80,7 +85,9 @@ func (p Params) Ignored() string {
 	return joinFirst(all)
 }
 
-// Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have one.
+// Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have
+// one. For example, with the known name "limit", the name "limt" is listed with the question whether limit is
+// meant.
 func Ignored(names, known []string) string {
 	var all []string
 	for _, name := range names {
@@ -125,6 +132,7 @@ func JoinIgnored(a, b string) string {
 	return a + ", " + b
 }
 
+// joinFirst joins the first parts and counts the rest, so that the header stays short.
 func joinFirst(all []string) string {
 	if more := len(all) - mostIgnored; more > 0 {
 		all = append(all[:mostIgnored], "and "+strconv.Itoa(more)+" more")
