@@ -156,11 +156,12 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := compare.NewComparison(old, new, rules, c.examples)
-	both.Rate, both.Concurrency, both.State = c.rate, c.concurrency, c.state
-	both.Kept = func(path string) bool {
-		return slices.ContainsFunc(cfg.Upstream.Keep, func(rule *configs.Keep) bool { return rule.Covers(path) })
-	}
+	both := compare.NewComparison(old, new, compare.Settings{
+		Accepted: rules, Examples: c.examples, Rate: c.rate, Concurrency: c.concurrency, State: c.state,
+		Kept: func(path string) bool {
+			return slices.ContainsFunc(cfg.Upstream.Keep, func(rule *configs.Keep) bool { return rule.Covers(path) })
+		},
+	})
 	return both, both.Resume()
 }
 

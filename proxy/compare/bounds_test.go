@@ -99,7 +99,7 @@ func TestBounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := sides(t, answering(""), answering(""))
-			c := compare.NewComparison(a, b, append(compare.OSIRIS(), rules...), 3)
+			c := compare.NewComparison(a, b, compare.Settings{Accepted: append(compare.OSIRIS(), rules...), Examples: 3})
 			var outcome string
 			got := allocated(func() {
 				outcome = c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/x"},
@@ -138,7 +138,7 @@ func TestBoundsEnd(t *testing.T) {
 		t.Errorf("%d differences of a comparison that has ended", differences)
 	}
 	a, b := sides(t, answering(""), answering(""))
-	c := compare.NewComparison(a, b, nil, 3)
+	c := compare.NewComparison(a, b, compare.Settings{Examples: 3})
 	if got := c.Add(ctx, compare.Request{}, [2]compare.Answer{object("1"), object("2")}, [2]error{}); got != "" ||
 		c.Report().Total.Asked != 0 {
 		t.Errorf("outcome %q, %+v", got, c.Report().Total)

@@ -6,7 +6,9 @@
 //	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file,
 //	            json.go, text.go), within bounds (bounds.go)
 //	Accepted    says which differences are on purpose (accepted.go)
-//	Comparison  asks both sides, paced, and counts what differs by endpoint (comparison.go), within bounds (report.go)
+//	Settings    what a caller configures of a comparison: pace, state file, accepted differences (comparison.go)
+//	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts what differs by endpoint (tally.go)
+//	Report      the counts, groups and examples, within bounds (report.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
 package compare
 

@@ -1,20 +1,16 @@
 package compare
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,44 +26,36 @@ const (
 	saveEach     = 10 * time.Second
 )
 
-// Comparison sends requests to two sides and counts the differences of their answers. It is safe for concurrent use.
-type Comparison struct {
-	Rate        float64 // requests a second to each side; if 0, not limited
-	Concurrency int     // requests under way to each side
-	State       string  // the file that Run writes, and that Resume continues from; if empty, none
-	// Kept reports whether the new side keeps the old one's answers to a path, so that its requests are sent, too. If
-	// nil, it keeps none.
+// Settings is what a caller configures. A Comparison copies it once and never changes it, so that its requests read it
+// without a lock.
+type Settings struct {
+	Accepted    Accepted // the differences that are on purpose; the first rule that fits says why
+	Examples    int      // how many a group keeps; 0: counts alone
+	Rate        float64  // requests a second to each side; 0: not limited
+	Concurrency int      // requests under way to each side; 0: two
+	State       string   // the file that Run writes, and that Resume continues from; empty: none
+	// Kept reports whether the new side keeps the old one's answers to a path, so that its requests are sent, too.
+	// nil: it keeps none. Request calls it, in parallel if its callers are.
 	Kept func(path string) bool
+}
 
+// Comparison sends requests to two sides and counts the differences of their answers. It is safe for concurrent use.
+// Its settings never change, and what it counts is behind the lock of its tally.
+type Comparison struct {
 	old, new *Side
-	rules    Accepted
-	examples int // how many a group keeps
+	settings Settings
+	pause    func() // as in compare; set by a Shadow before its first request
 
-	pause func() // as in compare; set by a Shadow
-
-	comparing sync.Mutex // held while two answers are compared, to bound the memory
-
-	mu       sync.Mutex // guards what follows
-	notAsked map[NotAsked]int
-	found    found
+	// comparing is held while two answers are compared: decoded, they take many times their size, so that the memory
+	// is that of one pair whatever the concurrency. The requests themselves do not wait for it.
+	comparing sync.Mutex
+	tally     *tally
 }
 
-// found is what was found until now, and the content of the file of a Comparison that is not complete.
-type found struct {
-	Old, New  string
-	Since     time.Time
-	Known     map[uint64]bool      // by the hash of a request of Run: whether it was compared
-	Endpoints map[string]*Endpoint // by name; the one without counts all
-	Groups    map[Place]*Group
-}
-
-// NewComparison returns a Comparison of two sides, which keeps some examples of each kind of difference.
-func NewComparison(old, new *Side, rules Accepted, examples int) *Comparison {
-	return &Comparison{old: old, new: new, rules: rules, examples: examples, Concurrency: 2,
-		notAsked: map[NotAsked]int{}, found: found{
-			Old: old.base.String(), New: new.base.String(), Since: time.Now().UTC().Truncate(time.Second),
-			Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},
-		}}
+// NewComparison returns a Comparison of two sides, which it shares with the caller: a side may change its keys.
+func NewComparison(old, new *Side, s Settings) *Comparison {
+	s.Concurrency = cmp.Or(s.Concurrency, 2)
+	return &Comparison{old: old, new: new, settings: s, tally: newTally(old.base.String(), new.base.String())}
 }
 
 // Run asks both sides for requests, each once, and reports what was found. It ends early if ctx ends, if requests
@@ -82,10 +70,10 @@ func (c *Comparison) Run(ctx context.Context, requests iter.Seq2[Request, error]
 	case stopped != nil:
 		r.Stopped = stopped.Error()
 	}
-	if c.State == "" || r.Stopped != "" || r.Total.Failed > 0 {
+	if c.settings.State == "" || r.Stopped != "" || r.Total.Failed > 0 {
 		return r, c.save()
 	}
-	if err := os.Remove(c.State); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(c.settings.State); !errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
 	return r, nil
@@ -94,15 +82,15 @@ func (c *Comparison) Run(ctx context.Context, requests iter.Seq2[Request, error]
 // ask asks for requests, and returns why it ended early, or nil.
 func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]) error {
 	workers, asking := errgroup.WithContext(ctx)
-	workers.SetLimit(c.Concurrency)
+	workers.SetLimit(c.settings.Concurrency)
 	var failures atomic.Int64
 	var tick <-chan time.Time
-	if c.Rate > 0 {
-		tick = time.Tick(time.Duration(min(float64(time.Second)/c.Rate, float64(time.Hour))))
+	if c.settings.Rate > 0 {
+		tick = time.Tick(time.Duration(min(float64(time.Second)/c.settings.Rate, float64(time.Hour))))
 	}
 	var saved time.Time // so that a file that cannot be written is found at once
 	for r, err := range requests {
-		done, err := c.count(r, err)
+		done, err := c.tally.logged(r, err)
 		if err == nil && time.Since(saved) > saveEach {
 			saved, err = time.Now(), c.save()
 		}
@@ -129,26 +117,6 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 		})
 	}
 	return cmp.Or(workers.Wait(), ctx.Err())
-}
-
-// count counts a line of a log: a request or the error instead. It reports whether there is nothing more to ask.
-func (c *Comparison) count(r Request, err error) (done bool, _ error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if reason := NotAsked(""); errors.As(err, &reason) {
-		c.notAsked[reason]++
-		return true, nil
-	} else if err != nil {
-		return true, err
-	}
-	for _, e := range c.endpoints(r) {
-		e.Requests++
-	}
-	hash := r.Hash()
-	if _, done = c.found.Known[hash]; !done {
-		c.found.Known[hash] = false
-	}
-	return done, nil
 }
 
 // Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or ""
@@ -183,15 +151,10 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 	if ctx.Err() != nil {
 		return ""
 	}
-	c.mu.Lock()
-	endpoints := c.endpoints(r)
-	c.mu.Unlock()
 	outcome = "agree"
-	seen := map[*Group]bool{}
+	endpoint, seen := c.tally.endpoint(r), map[*Group]bool{}
 	add := func(d Difference) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		reason := c.rules.Accept(endpoints[1].Endpoint, d)
+		reason := c.settings.Accepted.Accept(endpoint, d)
 		switch {
 		case d.Kind == Failed && outcome != "differ":
 			outcome = "failed"
@@ -200,13 +163,8 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 		case outcome == "agree":
 			outcome = "purpose"
 		}
-		g := c.group(Place{endpoints[1].Endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), reason})
-		g.Values++
-		if !seen[g] {
-			g.Answers++
-			seen[g] = true
-		}
-		g.keep(r, d, c.examples)
+		place := Place{endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), reason}
+		c.tally.difference(r, place, d, seen, c.settings.Examples)
 	}
 	switch {
 	case errs[0] != nil:
@@ -219,90 +177,24 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 	default:
 		compare(ctx, answers[0], answers[1], c.pause, add)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, e := range endpoints {
-		e.count(outcome, answers)
-	}
-	if hash := r.Hash(); outcome != "failed" {
-		if _, known := c.found.Known[hash]; known {
-			c.found.Known[hash] = true
-		}
-	}
+	c.tally.answers(r, outcome, answers)
 	return outcome
 }
 
-// endpoints returns the counts of all requests, and those of the endpoint of one.
-func (c *Comparison) endpoints(r Request) [2]*Endpoint {
-	all, name := c.found.Endpoints, r.Endpoint()
-	if all[name] == nil && len(all) > mostEndpoints {
-		name = "others"
-	}
-	if all[name] == nil {
-		all[name] = &Endpoint{Endpoint: name}
-	}
-	return [2]*Endpoint{all[""], all[name]}
-}
-
-// group returns the group of a place.
-func (c *Comparison) group(p Place) *Group {
-	all := c.found.Groups
-	if all[p] == nil && len(all) >= mostGroups {
-		p = Place{Endpoint: "others", Kind: p.Kind, Reason: p.Reason}
-	}
-	if all[p] == nil {
-		all[p] = &Group{Place: p}
-	}
-	return all[p]
-}
-
-// Report returns the results so far.
-func (c *Comparison) Report() Report {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := Report{Old: c.found.Old, New: c.found.New, Since: c.found.Since,
-		Until:    time.Now().UTC().Truncate(time.Second),
-		NotAsked: maps.Clone(c.notAsked)}
-	for name, e := range c.found.Endpoints {
-		e := *e
-		e.Requests = max(e.Requests, e.Asked) // those of a Shadow are not counted before
-		e.Old, e.New = e.Old.quantiles(), e.New.quantiles()
-		if name == "" {
-			r.Total = e
-		} else {
-			r.Endpoints = append(r.Endpoints, e)
-		}
-	}
-	slices.SortFunc(r.Endpoints, func(a, b Endpoint) int {
-		return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Asked, a.Asked),
-			strings.Compare(a.Endpoint, b.Endpoint))
-	})
-	for _, g := range c.found.Groups {
-		r.Differences = append(r.Differences, *g)
-	}
-	slices.SortFunc(r.Differences, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)), cmp.Compare(b.Answers, a.Answers),
-			cmp.Compare(b.Values, a.Values),
-			strings.Compare(a.Endpoint, b.Endpoint), strings.Compare(string(a.Kind), string(b.Kind)),
-			strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
-	})
-	return r
-}
+// Report returns the results so far. It may be called while Run and Ask count on.
+func (c *Comparison) Report() Report { return c.tally.report() }
 
 // save writes the State, if there is one.
 func (c *Comparison) save() error {
-	if c.State == "" {
+	if c.settings.State == "" {
 		return nil
 	}
-	var content bytes.Buffer
-	c.mu.Lock()
-	err := gob.NewEncoder(&content).Encode(c.found)
-	c.mu.Unlock()
+	content, err := c.tally.encoded()
 	if err == nil {
-		err = os.WriteFile(c.State+".new", content.Bytes(), 0o600)
+		err = os.WriteFile(c.settings.State+".new", content, 0o600)
 	}
 	if err == nil {
-		err = os.Rename(c.State+".new", c.State)
+		err = os.Rename(c.settings.State+".new", c.settings.State)
 	}
 	return err
 }
@@ -310,26 +202,16 @@ func (c *Comparison) save() error {
 // Resume continues where the Run that wrote the State ended, if there is one. The logs are read again, and requests
 // that failed are asked again.
 func (c *Comparison) Resume() error {
-	content, err := os.ReadFile(c.State)
-	if c.State == "" || errors.Is(err, fs.ErrNotExist) {
+	content, err := os.ReadFile(c.settings.State)
+	if c.settings.State == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var was found
 	if err == nil {
-		err = gob.NewDecoder(bytes.NewReader(content)).Decode(&was)
+		err = c.tally.resume(content)
 	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: not the state of a comparison: %w", c.State, err)
-	case was.Old != c.found.Old || was.New != c.found.New || was.Endpoints[""] == nil:
-		return fmt.Errorf("%s: is of the comparison of %q with %q", c.State, was.Old, was.New)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.settings.State, err)
 	}
-	for _, e := range was.Endpoints {
-		e.Requests, e.Asked, e.Failed = 0, e.Asked-e.Failed, 0
-	}
-	maps.DeleteFunc(was.Groups, func(p Place, _ *Group) bool { return p.Kind == Failed })
-	maps.DeleteFunc(was.Known, func(_ uint64, compared bool) bool { return !compared })
-	c.found = was
 	return nil
 }
 
@@ -371,5 +253,5 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 // keeps reports whether the new side keeps the answers to an encoded path.
 func (c *Comparison) keeps(target string) bool {
 	decoded, err := url.PathUnescape(target)
-	return err == nil && c.Kept != nil && c.Kept(decoded)
+	return err == nil && c.settings.Kept != nil && c.settings.Kept(decoded)
 }

@@ -124,7 +124,7 @@ func TestReport(t *testing.T) {
 		return compare.Answer{Status: 200, Type: "application/json", Body: []byte(body), Took: took}
 	}
 	report := func(order []int) compare.Report {
-		c := compare.NewComparison(old, new, nil, 3)
+		c := compare.NewComparison(old, new, compare.Settings{Examples: 3})
 		for _, n := range order {
 			r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x?n=%d", n)}
 			c.Add(t.Context(), r,
@@ -156,7 +156,7 @@ func TestReport(t *testing.T) {
 		len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
 		t.Errorf("report of %d bytes: %.2000s", len(first), first)
 	}
-	c := compare.NewComparison(old, new, nil, 3)
+	c := compare.NewComparison(old, new, compare.Settings{Examples: 3})
 	ok := compare.Answer{Status: 200, Body: []byte(`{}`), Took: time.Millisecond}
 	for n := range 3000 {
 		r := compare.Request{Method: "GET", Target: fmt.Sprintf("/api/x%d", n)}
@@ -203,8 +203,7 @@ func TestRunResumes(t *testing.T) {
 	})
 	file := filepath.Join(t.TempDir(), "state")
 	run := func() (*compare.Comparison, error) {
-		c := compare.NewComparison(old, new, nil, 3)
-		c.Concurrency, c.State = 3, file
+		c := compare.NewComparison(old, new, compare.Settings{Examples: 3, Concurrency: 3, State: file})
 		return c, c.Resume()
 	}
 	c, err := run()
@@ -247,8 +246,7 @@ func TestRunResumes(t *testing.T) {
 		t.Fatal(r.Stopped, err)
 	}
 	other, _ := sides(t, answering(""), answering(""))
-	c = compare.NewComparison(other, new, nil, 3)
-	c.State = file
+	c = compare.NewComparison(other, new, compare.Settings{State: file})
 	if err := c.Resume(); err == nil || !strings.Contains(err.Error(), "is of the comparison of") {
 		t.Errorf("the state of another comparison: %v", err)
 	}
@@ -270,7 +268,8 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // TestRunKilled: a run that is killed has written what it compared some seconds before.
 func TestRunKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		run := func() *compare.Comparison {
+		state := filepath.Join(t.TempDir(), "state")
+		run := func(rate float64) *compare.Comparison {
 			answer := roundTrip(func(*http.Request) *http.Response {
 				return &http.Response{StatusCode: 200, Header: http.Header{},
 					Body: io.NopCloser(strings.NewReader("{}"))}
@@ -280,16 +279,14 @@ func TestRunKilled(t *testing.T) {
 			if err := errors.Join(oldErr, newErr); err != nil {
 				t.Fatal(err)
 			}
-			return compare.NewComparison(old, new, nil, 3)
+			return compare.NewComparison(old, new, compare.Settings{Examples: 3, Rate: rate, State: state})
 		}
-		c := run()
-		c.Rate, c.State = 10, filepath.Join(t.TempDir(), "state")
+		c := run(10)
 		r, err := c.Run(t.Context(), targets(1000, func(i int) {
 			if i != 500 {
 				return
 			}
-			again := run()
-			again.State = c.State
+			again := run(0)
 			if err := again.Resume(); err != nil || again.Report().Total.Agree < 400 {
 				t.Errorf("%v, %+v", err, again.Report().Total)
 			}
@@ -314,7 +311,7 @@ func TestRunStops(t *testing.T) {
 		asked.Add(1)
 		w.WriteHeader(http.StatusBadGateway)
 	}, answering("{}"))
-	r, err := compare.NewComparison(old, new, nil, 3).Run(t.Context(), targets(1000, func(int) {}))
+	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(), targets(1000, func(int) {}))
 	if err != nil || r.Stopped != "20 requests in a row failed: old: 502 Bad Gateway" {
 		t.Errorf("stopped by %q, %v", r.Stopped, err)
 	}
@@ -331,7 +328,7 @@ func TestTooLong(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`),
 		answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
 	old.Most, new.Most = 1000, 1000
-	r, err := compare.NewComparison(old, new, compare.OSIRIS(), 3).Run(t.Context(), targets(50, func(int) {}))
+	r, err := compare.NewComparison(old, new, compare.Settings{Accepted: compare.OSIRIS(), Examples: 3}).Run(t.Context(), targets(50, func(int) {}))
 	if err != nil || r.Stopped != "" {
 		t.Fatal(r.Stopped, err)
 	}
@@ -345,7 +342,7 @@ func TestPage(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`),
 		answering(`{"a":"<img src=x onerror=alert(2)>"}`))
 	old.SetKeys(compare.Keys{API: "Geheim7"})
-	r, err := compare.NewComparison(old, new, nil, 3).Run(t.Context(), targets(1, func(int) {}))
+	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(), targets(1, func(int) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

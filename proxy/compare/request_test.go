@@ -8,19 +8,19 @@ import (
 	"vitrine/proxy/compare"
 )
 
-// comparison returns the comparison of a server at an address with another, which has a key.
-func comparison(t *testing.T, address string) *compare.Comparison {
+// comparison returns the comparison of a server at an address with another, which has a key and keeps some paths.
+func comparison(t *testing.T, address string, kept func(path string) bool) *compare.Comparison {
 	t.Helper()
 	old, oldErr := compare.NewSide("old", address, compare.Keys{}, nil)
 	new, newErr := compare.NewSide("new", "https://new.example", compare.Keys{Portfolio: "Geheim7"}, nil)
 	if err := errors.Join(oldErr, newErr); err != nil {
 		t.Fatal(err)
 	}
-	return compare.NewComparison(old, new, nil, 3)
+	return compare.NewComparison(old, new, compare.Settings{Examples: 3, Kept: kept})
 }
 
 func TestRequest(t *testing.T) {
-	c := comparison(t, "https://x.example")
+	c := comparison(t, "https://x.example", nil)
 	tests := []struct {
 		logged, want string
 		err          error
@@ -75,8 +75,8 @@ func TestRequest(t *testing.T) {
 
 // TestKeptRequests: paths whose answers the new side keeps are compared, wherever they are.
 func TestKeptRequests(t *testing.T) {
-	c := comparison(t, "https://x.example/old")
-	c.Kept = func(path string) bool { return strings.HasPrefix(path, "/portal/ä") }
+	c := comparison(t, "https://x.example/old",
+		func(path string) bool { return strings.HasPrefix(path, "/portal/ä") })
 	for logged, want := range map[string]string{
 		"/old/portal/%C3%A4/x?a=1": "/portal/%C3%A4/x?a=1", "/old/portal/x": "", "/portal/ä": "/portal/%C3%A4",
 		"/old/portal/ä/../x": "",
@@ -103,7 +103,7 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	c := comparison(t, "https://x.example/osiris/")
+	c := comparison(t, "https://x.example/osiris/", nil)
 	for logged, want := range map[string]string{
 		"/osiris/api/x": "/api/x", "/api": "/api", "/api?x": "/api?x", "/portfolio/a": "/portfolio/a",
 		"https://y.example/osiris/lists/a": "/lists/a",

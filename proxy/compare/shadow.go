@@ -42,7 +42,7 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 		return nil, err
 	}
 	old.Most, self.Most = mostLive, mostLive
-	both := NewComparison(old, self, OSIRIS(), 3)
+	both := NewComparison(old, self, Settings{Accepted: OSIRIS(), Examples: 3})
 	both.pause = fair.Rest()
 	s := &Shadow{both: both, share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
