@@ -22,6 +22,8 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	list.page = p.Page()
 	field, full, columns := p.Field("aggregate"), p.Flag("full"), p.Columns(renderedColumns...)
 	in := e.translator(p)
+	// A parameter that the chosen form does not read is marked, so that the answer says in Vitrine-Ignored that it
+	// had no effect. The order of the cases is the order of precedence.
 	switch {
 	case field != "":
 		p.MarkUnused("full", "columns", "lang")
@@ -39,7 +41,8 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 }
 
 // activitiesOf lists the activities that match a filter. With a session, unless there is an API key, it leaves out
-// the types that the caller's roles may not see.
+// the types that the caller's roles may not see. With a key the list is whole, since the key then decides what the
+// caller sees (docs/decisions.md: Keys and sessions).
 func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
 	list := listing{view: rules.ViewActivities, filter: matching}
 	if r.Anonymous() || r.HasKey {
@@ -52,7 +55,8 @@ func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
 	return list
 }
 
-// activityRow appends the default row: id, activity, icon, type, subtype, year.
+// activityRow appends the default row: id, activity, icon, type, subtype, year. A record that is not rendered has
+// no citation, and then no member activity.
 func activityRow(dst []byte, a index.Row) []byte {
 	dst = append(dst, a.Fragment(fragID)...)
 	if web := a.Fragment(fragWeb); len(web) > 0 {
@@ -68,7 +72,8 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(appendYear(dst, row, ""), '}')
 }
 
-// unwound returns the first of arrays whose name field contains, or "".
+// unwound returns the first of arrays whose name field contains, or "". The array is the one that is named anywhere
+// in the path, not only at its start: "rendered.authors" unwinds authors, too.
 func unwound(field string, arrays ...string) string {
 	for _, array := range arrays {
 		if strings.Contains(field, array) {

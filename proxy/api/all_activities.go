@@ -18,10 +18,14 @@ import (
 func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
 	list := e.activitiesOf(r, e.query.Filter(p, "projects"))
+	// type is beside filter and not part of it, so that Vitrine-Ignored can say that no activity has the given
+	// type.
 	if kind := p.Text("type"); kind != "" {
 		list.filter = filter.And(list.filter, filter.OneOf("type", kind).As("type"))
 		list.value = parameterValue{"type", "type", kind}
 	}
+	// page says which table asks: my-activities has the rows of one user, portal has links for the institute's
+	// website. An unknown one is answered like all-activities, and reported.
 	user, page, path := p.Text("user"), p.Text("page"), strings.TrimSpace(p.Text("path"))
 	p.MarkUnknown("page", page, "all-activities", "my-activities", "portal")
 	if page == "my-activities" {
@@ -40,15 +44,18 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 			return response.Plan{}, err
 		}
 	}
+	// The bases are valid URLs or paths and have no blank, so a blank separates the parts of the form.
 	form := "all-activities " + row.citation + " " + row.activityBase + " " + row.personBase + in.key()
 	if !r.Anonymous() {
 		// Two users may have the same filter, but each needs an answer of their own.
 		form += " " + string(ejson.AppendString(nil, r.Viewer.User))
 	}
+	// Only this one row is stored as a whole. A stored row for each base and language would multiply the memory.
 	if in == nil && row == (tableRow{citation: fragWeb}) { // true for most requests
 		list.prepared = fragTable
 	}
 	plan := list.rows(form, in.rows(row.append))
+	// The citation's form and my-activities are the user's: no cache outside may share the answer.
 	plan.Personal = !r.Anonymous()
 	return plan, nil
 }
@@ -59,6 +66,13 @@ type tableRow struct {
 	activityBase, personBase string // bases of the links in the citation; if empty, links do not change
 }
 
+// append writes a row. All its members are there, as empty texts where the record has no value, because the table
+// reads the same columns of every row:
+//
+//	{"id":"64a0…","activity":"<b>…","icon":"<i…","quarter":"…","links":"","search-text":"…","start":…}
+//
+// It must write the bytes that the fragment fragTable has for the same record: a page of few rows may be made in
+// either way.
 func (t tableRow) append(dst []byte, a index.Row) []byte {
 	dst = append(append(dst, a.Fragment(fragID)...), `,"activity":`...)
 	if t.activityBase == "" {
@@ -74,7 +88,8 @@ func (t tableRow) append(dst []byte, a index.Row) []byte {
 	return append(dst, a.Fragment(fragRest)...)
 }
 
-// appendOr appends a fragment, or otherwise if it is empty.
+// appendOr appends a fragment, or otherwise if it is empty. A fragment is empty if the record lacks the field; then
+// a member that has been begun still needs a value.
 func appendOr(dst, fragment []byte, otherwise string) []byte {
 	if len(fragment) == 0 {
 		return append(dst, otherwise...)
@@ -82,11 +97,14 @@ func appendOr(dst, fragment []byte, otherwise string) []byte {
 	return append(dst, fragment...)
 }
 
-// appendAllMiddle writes icon to search-text, without the value. links is always empty.
+// appendAllMiddle writes icon to search-text, without the value. links is always empty. The value of search-text is
+// fragPrint, which follows in the row.
 func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	return append(appendRendered(dst, row, "quarter", `""`), `,"links":"","search-text":`...)
 }
 
+// appendAllRest writes the members start to tags, and closes the row. Members without a text for a missing value
+// are left out if the record lacks it. The value of workflow is its status, and "verif" for a record without one.
 func appendAllRest(dst []byte, row bson.Raw) []byte {
 	dst = appendStored(dst, row, `""`, "start", "start_date")
 	dst = appendStored(dst, row, `""`, "end", "end_date")

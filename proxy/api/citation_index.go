@@ -13,6 +13,8 @@ import (
 )
 
 // Strangers limits unknown users of the citation index, which allows few requests: five a minute for each client.
+// Known users cost nothing, since their profiles are cached. All Envs share it, so that a reload does not refill
+// it.
 func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 
 // CitationIndex reads the parameters of GET /api/citation-index and returns a function that reads a profile, or with
@@ -30,6 +32,8 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 		if index == nil {
 			return found, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 		}
+		// Look takes no token, because only the index knows whether the user exists; Take below does, once it has
+		// said no. So the requests of a client that run at the same time may exceed the limit by their number.
 		if l := e.shared.Strangers.Look(client, e.shared.Now()); l.Wait > 0 && !index.Knows(user) {
 			return found, l.Refusal(
 				"Too many users that the citation index does not have. Retry-After says when the next is looked for.")
@@ -43,5 +47,6 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 			e.shared.Strangers.Take(client, e.shared.Now())
 		}
 		return found, err
+		// A wrong parameter is an error at once, before the index is asked.
 	}, p.Err()
 }

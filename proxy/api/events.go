@@ -13,8 +13,9 @@ import (
 	"vitrine/rules/filter"
 )
 
-// wholeView answers GET /api/events, conferences and deadlines with every stored record in the view's order.
-// It ignores all parameters, and count is always 0.
+// wholeView answers GET /api/events, conferences and deadlines with every stored record in the view's order. It
+// ignores all parameters, and count is always 0. All requests of a path so share one kept answer, whatever
+// parameters they have. /api/events and /api/conferences are two names of one view.
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
@@ -25,7 +26,8 @@ func (e *Env) wholeView(name string) Handler {
 	}
 }
 
-// appendRecord writes a stored record with the generated id, which replaces a stored one.
+// appendRecord writes a stored record with the generated id, which replaces a stored one. Reserved fields are this
+// program's own and never leave.
 func appendRecord(dst []byte, row index.Row) []byte {
 	elements, _ := row.Doc().Elements() // for a broken document: the elements before the fault
 	dst = append(dst, '{')

@@ -31,7 +31,9 @@ const (
 	fragFull   = "full"     // ,{…} for full=1: the record
 )
 
-// activityFragments declares the fragments, with parts in the order of a row.
+// activityFragments declares the fragments, with parts in the order of a row. The order of Parts is that of the
+// bytes: the index writes them one after the other, so that the whole of fragTable is contiguous memory and each
+// named part is a slice of it.
 func activityFragments() []index.Fragment {
 	return []index.Fragment{
 		{Name: fragTable, Parts: []index.Fragment{
@@ -62,7 +64,8 @@ func literal(text string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, _ bson.Raw) []byte { return append(dst, text...) }
 }
 
-// unlessRendered returns an encoder that writes a text for the rows that lack a rendered field.
+// unlessRendered returns an encoder that writes a text for the rows that lack a rendered field. It stands behind
+// the fragment of the field, which is then empty, so that the row has a value in either case.
 func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 	return func(dst []byte, row bson.Raw) []byte {
 		if _, ok := rendered(row, field); ok {
@@ -72,12 +75,14 @@ func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 	}
 }
 
-// appendRowID appends the beginning of a row.
+// appendRowID appends the beginning of a row. It leaves the object open; the last fragment of a row closes it.
 func appendRowID(dst []byte, row bson.Raw) []byte {
 	return ejson.AppendID(ejson.AppendKey(append(dst, '{'), "id"), fieldOf(row, "_id"))
 }
 
-// rendered returns a string field of the rendered document, without copying it.
+// rendered returns a string field of the rendered document, without copying it. A rendered field of another type
+// counts as missing: materialize writes strings only, and a foreign record must not put other JSON where clients
+// expect text.
 func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
 	v := fieldOf(row, "rendered", field)
 	return v, v.Type == bson.TypeString
@@ -129,13 +134,15 @@ func appendStored(dst []byte, row bson.Raw, otherwise, key string, path ...strin
 	return appendMember(dst, key, v, !raw.IsNone(v), otherwise)
 }
 
-// appendArray is appendMember for a stored array. Any other value becomes [].
+// appendArray is appendMember for a stored array. Any other value becomes []. A field that a record lacks is an
+// empty list for clients, never null.
 func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
 	v := fieldOf(row, field)
 	return appendMember(dst, key, v, v.Type == bson.TypeArray, "[]")
 }
 
-// appendYear is appendMember for the year, as an integer. A year stored as a string stays one.
+// appendYear is appendMember for the year, as an integer. A year stored as a string stays one. A form or an import
+// may store 2024 as the double 2024.0, which would otherwise be written as 2024.0.
 func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	v := fieldOf(row, "year")
 	if f, ok := v.DoubleOK(); ok && isInteger(f) {
@@ -144,13 +151,15 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	return appendMember(dst, "year", v, !raw.IsNone(v), otherwise)
 }
 
-// isInteger reports whether a double is an integer that a double holds exactly.
+// isInteger reports whether a double is an integer that a double holds exactly. From 2⁵³ on a double skips
+// integers, so its digits would claim more than it holds.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
 // renderedColumns are the columns that come from the rendered document of an activity.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
-// renderedValue returns an activity's value for one of renderedColumns.
+// renderedValue returns an activity's value for one of renderedColumns. Departments that are not rendered are the
+// stored units, as in /api/html.
 func renderedValue(doc bson.Raw, name string) bson.RawValue {
 	v := doc.Lookup("rendered", name)
 	if raw.IsNone(v) && name == "departments" {

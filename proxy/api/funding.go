@@ -16,7 +16,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectsByFundingNumber answers GET /api/projects-by-funding-number. It requires only the API key.
+// projectsByFundingNumber answers GET /api/projects-by-funding-number. It requires only the API key. It has no
+// permission of its own and no filter: the rows name the project and no persons.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
 	numbers := bson.D{{Key: "$in", Value: fundingNumbers(r.Params)}}
@@ -30,8 +31,9 @@ func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Pl
 	}), nil
 }
 
-// fundingNumbers reads number: values separated by commas, or each number[] as one value. It decodes values a second
-// time, so that %252C is a comma in a number, and does not trim them.
+// fundingNumbers reads number: values separated by commas, or each number[] as one value. It decodes values a
+// second time, so that %252C is a comma in a number, and does not trim them. A funding number may contain a comma
+// and blanks at its ends, and escaping twice is the only way to write such a comma.
 func fundingNumbers(p query.Params) []string {
 	var numbers []string
 	for _, value := range p.Values("number") {

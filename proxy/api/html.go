@@ -17,14 +17,16 @@ import (
 )
 
 // html answers GET /api/html: affiliated publications as citations. It reads limit but not offset, as described;
-// count is the number before limit.
+// count is the number before limit. A stray offset has no effect, and the answer reports it as ignored.
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	list := e.activitiesOf(r, e.publications)
 	list.page = query.Page{Limit: r.Params.Natural("limit")}
 	return list.rows("html", htmlRow), nil
 }
 
-// publications selects those since a year with an affiliated author: none if no field marks one.
+// publications selects those since a year with an affiliated author: none if no field marks one. The record has to
+// have one author for whom a marking field says yes, in any of the spellings of a flag (raw.Yes). $nor of the empty
+// filter selects nothing: without a field that marks authors no publication is known to be the institute's.
 func publications(since int, markers []string) bson.D {
 	yes := bson.D{{Key: "$in", Value: raw.Yes()}}
 	var marked bson.A
@@ -64,8 +66,9 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
-// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL, or "". A stored text counts as
-// a DOI or number even if it cannot be read as one, unless it is another address.
+// externalLink returns the link to the DOI, or else to PubMed, or else the stored URL, or "". A stored text counts
+// as a DOI or number even if it cannot be read as one, unless it is another address. Such a text makes a link that
+// the resolver answers, rather than none.
 func externalLink(row bson.Raw) string {
 	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
 	id, instead := identifier.First(row.Lookup("doi"), identifier.DOI), ""

@@ -52,11 +52,14 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	return response.Plan{View: rules.ViewActivities, Query: query, Build: build}, nil
 }
 
-// titles has the corpora of the newest snapshots' publications.
+// titles has the corpora of the newest snapshots' publications. There are two, because a new snapshot is prepared
+// while the one before it is still shown: requests for the old one must not discard the new corpus, nor make theirs
+// again for each request.
 type titles struct {
 	publications *filter.Filter
-	used         atomic.Bool // there was a request since warm last made a corpus
-	flights      flight.Group[weak.Pointer[index.Table], *corpus]
+	// After the first snapshot, nothing is prepared in advance for institutes that never compare titles.
+	used    atomic.Bool // there was a request since warm last made a corpus
+	flights flight.Group[weak.Pointer[index.Table], *corpus]
 
 	mu sync.Mutex // guards the rest
 	// latest is the corpus of the newest snapshot, which may not be shown yet; nil before the first. previous serves
@@ -70,16 +73,20 @@ type corpus struct {
 	of     weak.Pointer[index.Table]
 	loaded time.Time // when the snapshot was made
 	titles *similar.Corpus
-	slots  []index.Slot // slots of the records, by position in titles
+	// The slots take the place of the records, which the snapshot has anyhow.
+	slots []index.Slot // slots of the records, by position in titles
 }
 
-// closestTitle is the first publication with the most matching characters in its title so far.
+// closestTitle is the first publication with the most matching characters in its title so far. The first is the one
+// with the smallest _id: of equally close titles the answer is the same after every restart.
 type closestTitle struct {
 	doc     bson.Raw // nil if no title has a character in common with the requested one
 	matches int      // matching characters
 	percent float64  // the similarity, before similar.Report
 }
 
+// closest returns the publication with the closest title. A view in memory has a corpus, made once for a snapshot.
+// A view in the store has none, since the titles of a snapshot would take the memory that the store mode saves.
 func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
 	rows, resident := s.Resident()
 	if !resident {
@@ -94,6 +101,7 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (b
 }
 
 // warm makes the corpus for a new snapshot, if it is the first or if there were requests since the previous one.
+// The first snapshot is prepared without a request, so that the first caller after a start does not wait.
 func (t *titles) warm(ctx context.Context, s *index.Table, loaded time.Time) error {
 	t.mu.Lock()
 	first := t.latest == nil
@@ -113,6 +121,7 @@ func (t *titles) corpus(ctx context.Context, s *index.Table, loaded time.Time) (
 		return kept, nil
 	}
 	return fair.Lead(ctx, &t.flights, of, func() (*corpus, error) {
+		// The corpus may have been made between the look-up above and the lead.
 		if kept := t.find(of); kept != nil {
 			return kept, nil
 		}
@@ -158,7 +167,8 @@ func (t *titles) make(ctx context.Context, s *index.Table, loaded time.Time) (*c
 	return &corpus{of: weak.Make(s), loaded: loaded, slots: slots, titles: all}, nil
 }
 
-// keep keeps a corpus unless those of two newer snapshots are kept.
+// keep keeps a corpus unless those of two newer snapshots are kept. A late maker, whose snapshot was replaced while
+// it worked, must not push out a newer corpus. Its own callers have what it made.
 func (t *titles) keep(c *corpus) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -186,10 +196,13 @@ func newCorpus(ctx context.Context, docs []bson.Raw) (*similar.Corpus, error) {
 	return all, err
 }
 
-// storedTitles is how many titles closestOf compares at a time.
+// storedTitles is how many titles closestOf compares at a time. It bounds the memory: a batch of titles and records
+// rather than those of the view.
 const storedTitles = 4096
 
-// closestOf returns the closest title of the records that a filter selects, without the corpus.
+// closestOf returns the closest title of the records that a filter selects, without the corpus. It reads in
+// batches, and copies only the record that is the closest so far: a row of a view in the store shares its memory
+// with its neighbours.
 func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter,
 	title string) (best closestTitle, err error) {
 	found, err := s.Select(ctx, among)
@@ -218,7 +231,8 @@ func closestOf(ctx context.Context, s *view.Snapshot, among *filter.Filter,
 	return best, err
 }
 
-// compare replaces c by the closest title of a corpus if that title is closer. doc returns its record.
+// compare replaces c by the closest title of a corpus if that title is closer. doc returns its record. Only more
+// matches replace c, so that among equals the record of an earlier batch stays.
 func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus,
 	doc func(at int) bson.Raw) error {
 	inTurn := func(n int, work func(i int) error) error { return fair.Each(ctx, n, work) }
@@ -229,6 +243,8 @@ func (c *closestTitle) compare(ctx context.Context, title string, titles *simila
 	return err
 }
 
+// answer writes the object that /api/levenshtein answers with. Without any match it has empty texts rather than
+// null, so that clients read the same types.
 func (c closestTitle) answer() []byte {
 	if c.doc == nil {
 		return []byte(`{"similarity":0,"id":"","title":""}`)

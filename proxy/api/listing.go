@@ -37,12 +37,14 @@ type listing struct {
 // parameterValue is the value of a parameter that selects rows at a path. The zero one is none.
 type parameterValue struct{ param, path, value string }
 
+// rowFunc appends one row of a body. Several goroutines may call it, so it changes nothing but dst.
 type rowFunc func(dst []byte, row index.Row) []byte
 
 // bodyFunc makes a body from the rows that a listing selects in a snapshot.
 type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error)
 
-// plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes.
+// plan returns a plan for the listing in a form. Only the last part of the query may contain zero bytes. The form
+// stands for all of a listing but its page, filter and value: for its rows and their order.
 func (l listing) plan(form string, body bodyFunc) response.Plan {
 	return l.planOf(form,
 		func(ctx context.Context, s response.Snapshots, rows view.Selection) (*response.Body, error) {
@@ -70,6 +72,9 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 			return nil, err
 		}
 		b.Selected.On, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
+		// A view in the store is not searched for the values that it has: that would read all of it for one wrong
+		// word. A restricted list does not say what is near either, since the value could be that of a row the
+		// caller may not see.
 		if rows, resident := s.Own().Resident(); resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 			if selected.Count() == 0 && l.restricted == "" {
@@ -110,10 +115,11 @@ func (v parameterValue) unknown(ctx context.Context, s *view.Snapshot) (string, 
 	return query.IgnoredValues([]query.Unknown{u}), nil
 }
 
-// mostValues bounds the values with which an unknown one is compared.
+// mostValues bounds the values with which an unknown one is compared. It bounds the time that one wrong value
+// costs. An institute has fewer types and topics.
 const mostValues = 2_000
 
-// cut returns the rows on the page.
+// cut returns the rows on the page. Without a limit the page is all rows.
 func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
 	return func(ctx context.Context) iter.Seq2[index.Row, error] {
 		rows := selected.Rows(ctx, 0, 0)
@@ -134,7 +140,9 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 	})
 }
 
-// join returns the body with the page's rows: the prepared fragments, or the output of row.
+// join returns the body with the page's rows: the prepared fragments, or the output of row. Prepared fragments are
+// sent as they lie in memory. There are none if the view is in the store or the budget has no room for bulky ones;
+// the rows are then made one by one, with the same bytes.
 func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection,
 	row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
@@ -153,7 +161,8 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 	return b, nil
 }
 
-// manyFull: if a list has more than one in eight records of a view, it prepares all of them.
+// manyFull: if a list has more than one in eight records of a view, it prepares all of them. Below this share it is
+// cheaper to write the records of the one answer; above it, the fragments pay off with the next request.
 const manyFull = 8
 
 // full plans the list of stored records in Extended JSON, with the count at the end. It writes few records one by
@@ -174,7 +183,8 @@ func (l listing) full() response.Plan {
 // groupBytes is how many bytes of memory a group takes beside its value: twice, because groups are sorted.
 const groupBytes = 192
 
-// groups plans a page of the counts of the listed records by a field. It first unwinds an array if unwind names one.
+// groups plans a page of the counts of the listed records by a field. It first unwinds an array if unwind names
+// one. The page is a page of groups, and count is the number of groups.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field,
 		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
@@ -201,8 +211,9 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 	return ejson.Append(ejson.AppendKey(dst, "value"), display.Stored(field, g.Value))
 }
 
-// ownOnly restricts a list for callers without a permission to records that name the session's user in persons or as
-// creator. Of keys only a named one may have the permission; all callers have the empty permission.
+// ownOnly restricts a list for callers without a permission to records that name the session's user in persons or
+// as creator. Of keys only a named one may have the permission; all callers have the empty permission. Two users never
+// share a kept answer, since the filter has the user in it; the restriction tells the response why the list is short.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter,
@@ -212,7 +223,8 @@ func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	return l
 }
 
-// namedIn selects the records that name a user at one of the paths, and none for an empty user.
+// namedIn selects the records that name a user at one of the paths, and none for an empty user. No user means no
+// record rather than every record without a name.
 func namedIn(user string, paths ...string) *filter.Filter {
 	var all []*filter.Filter
 	for _, path := range paths {
@@ -223,6 +235,8 @@ func namedIn(user string, paths ...string) *filter.Filter {
 	return filter.Or(all...)
 }
 
+// recordRow writes rows of chosen columns. The same columns and style mean the same bytes, so key can stand for it
+// in a query.
 type recordRow struct {
 	columns query.Columns
 	// ownID: the generated id does not replace the stored one.

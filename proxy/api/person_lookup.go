@@ -19,6 +19,7 @@ import (
 )
 
 // Records reads the institute's collections, of which handlers need only records that a view does not have yet.
+// Find yields documents that the caller may keep, or an error as the last element.
 type Records interface {
 	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 }
@@ -31,9 +32,11 @@ const (
 	maxLookups = 4096
 )
 
-// personLookup finds persons that the views do not have yet. It looks up each id once at a time, and
-// briefly caches the record, or the fact that there is none. The store's admission queue bounds how many run at a
-// time.
+// personLookup finds persons that the views do not have yet. It looks up each id once at a time, and briefly caches
+// the record, or the fact that there is none. The store's admission queue bounds how many run at a time. A person
+// of today is in the store before the next run publishes the view. Without this look-up the portal would answer 404
+// for a colleague until then. To look up each request would let anybody's made-up names reach the store, so absence
+// is cached as well.
 type personLookup struct {
 	records Records // if nil, all persons are unknown
 	now     func() time.Time
@@ -56,7 +59,9 @@ func newPersonLookup(records Records, now func() time.Time, timeout time.Duratio
 	}
 }
 
-// find returns a person's stored record, or nil. It returns rules.ErrUnavailable if the store does not answer.
+// find returns a person's stored record, or nil. It returns rules.ErrUnavailable if the store does not answer. The
+// flight ends with the deadline of the request that leads it. Requests that wait in it and have more time lead one
+// themselves: Expired marks the error as the leader's alone.
 func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if l.records == nil {
 		return nil, nil
@@ -118,7 +123,8 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// keyOf returns what identifies a person: an ObjectID is an _id, all else a username.
+// keyOf returns what identifies a person: an ObjectID is an _id, all else a username. A username of 24 hexadecimal
+// digits is therefore not found by its name.
 func keyOf(id string) (path string, value any) {
 	if oid, err := bson.ObjectIDFromHex(id); err == nil {
 		return "_id", oid

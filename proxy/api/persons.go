@@ -25,7 +25,8 @@ import (
 // maxIdentifier is the length in bytes of the longest identifier that handlers look up.
 const maxIdentifier = 256
 
-// identifierOf returns the identifier of a person in a path.
+// identifierOf returns the identifier of a person in a path. The route passes the part undecoded, so that an
+// escaped slash in a username stays part of it.
 func identifierOf(r Request) string {
 	id, err := url.PathUnescape(r.ID)
 	if err != nil {
@@ -34,7 +35,9 @@ func identifierOf(r Request) string {
 	return r.Params.UTF8("id", id)
 }
 
-// personal is a kind of answer for one person, made from the person's row in a view. Its data is one object.
+// personal is a kind of answer for one person, made from the person's row in a view. Its data is one object. Two
+// ways lead to a row: the view, whose answer is kept, or the stored record of a person whom the view does not have
+// yet, whose answer is not kept (Plan.Once).
 type personal struct {
 	view string
 	key  string // determines the answer, together with the row
@@ -54,6 +57,7 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	body := func(row bson.Raw) *response.Body {
 		return response.Single(func(dst []byte) []byte { return p.object(dst, row) })
 	}
+	// The hash of the row takes the place of the snapshot: a changed record makes another query.
 	if absent {
 		plan.Once, plan.Query = true, p.key+"\x00"+strconv.FormatUint(xxhash.Sum64(row), 36)+"\x00"+id
 		plan.Build = func(context.Context, response.Snapshots) (*response.Body, error) { return body(row), nil }
@@ -77,7 +81,8 @@ func (p personal) plan(ctx context.Context, e *Env, r Request, id string) (respo
 	return plan, nil
 }
 
-// row returns a person's row, and whether p.absent made it because the view does not have the person.
+// row returns a person's row, and whether p.absent made it because the view does not have the person. A caller who
+// may not see hidden fields gets the record without them, as the view's rows are.
 func (p personal) row(ctx context.Context, e *Env, r Request, id string) (row bson.Raw, absent bool, err error) {
 	if err := r.Params.Err(); err != nil {
 		return nil, false, err
@@ -141,7 +146,8 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	return append(ejson.AppendID(ejson.AppendKey(dst, "id"), id), '}')
 }
 
-// userUnits answers GET /api/user-units/{id}. Memberships end at midnight, so an answer is valid for the day.
+// userUnits answers GET /api/user-units/{id}. Memberships end at midnight, so an answer is valid for the day. The
+// day is part of the key, so no kept answer outlives it.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, now := identifierOf(r), e.languageOf(r.Params), r.Planning.Now().In(e.o.Zone)
 	p, err := personal{
@@ -153,7 +159,8 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	return p, err
 }
 
-// unitsOf makes the row for the view user_units from a person's record, in the same way as the job of the view.
+// unitsOf makes the row for the view user_units from a person's record, in the same way as the job of the view. It
+// reads all groups for one person, but only until the view has the person.
 func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
 	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: raw.Sort{raw.ByID}})
 	if err != nil {

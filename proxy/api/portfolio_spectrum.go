@@ -25,6 +25,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		}
 		return list.rows("nothing", nil), nil
 	}
+	// The year is that of the institute's zone, not of the server's.
 	year := r.Planning.Now().In(e.o.Zone).Year()
 	body := func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
 		all, err := e.totals(ctx, s)
@@ -41,7 +42,8 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 	return p, nil
 }
 
-// totals returns the totals of the topics. It returns an error if there are topics but no topic catalogue.
+// totals returns the totals of the topics. It returns an error if there are topics but no topic catalogue. The
+// totals are a row of the view itself, so they are of the same generation as the rows.
 func (e *Env) totals(ctx context.Context, snapshot *view.Snapshot) (all spectrum.Totals, err error) {
 	row, err := snapshot.First(ctx, filter.OneOf("_id", spectrum.TotalsID()))
 	if err != nil || row == nil {

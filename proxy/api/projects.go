@@ -29,8 +29,8 @@ var projectColumns = []string{
 }
 
 // projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only
-// their own records. aggregate precedes full, and full precedes formatted; full and formatted are on if
-// present.
+// their own records. aggregate precedes full, and full precedes formatted; full and formatted are on if present.
+// The handlers of both paths differ in their view and permission only.
 func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -64,7 +64,9 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 }
 
 // displayTable plans the display table. Unless Compat.FormattedSingle is set, the normal answer follows in the same
-// body. The table has all rows of the list, the normal answer the rows on the page.
+// body. The table has all rows of the list, the normal answer the rows on the page. Each row says how many
+// activities name the project; they are counted once for all rows, by one facet of the activities, rather than by a
+// query for each row.
 func (e *Env) displayTable(p query.Params, list listing, normal response.Plan) response.Plan {
 	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p), Zone: e.o.Zone}
 	list.page = query.Page{}
@@ -138,7 +140,8 @@ func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities in
 	return append(dst, '}')
 }
 
-// countOf returns the count for a name in groups sorted by name, or 0 if no activity has it.
+// countOf returns the count for a name in groups sorted by name, or 0 if no activity has it. The groups are sorted
+// as raw.Compare orders values, which is the order that a facet returns.
 func countOf(counts []index.Group, name bson.RawValue) int {
 	at, known := slices.BinarySearchFunc(counts, name,
 		func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })

@@ -23,7 +23,8 @@ import (
 	"vitrine/rules/views"
 )
 
-// New returns an Env. Errors name the invalid option.
+// New returns an Env. Errors name the invalid option. It compiles the filters that all requests share, so that a
+// mistake in the configuration is an error at the start.
 func New(o Options, shared Shared) (*Env, error) {
 	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
@@ -68,10 +69,13 @@ func (e *Env) Routes() map[string]Handler {
 	return all
 }
 
-// Paths returns the paths of all Routes.
+// Paths returns the paths of all Routes. It needs no configuration, because handlers read it only when they are
+// called.
 func Paths() []string { return slices.Sorted(maps.Keys((&Env{}).Routes())) }
 
-// check returns a handler that fails for invalid parameters, and shows hidden fields to callers with the permission.
+// check returns a handler that fails for invalid parameters, and shows hidden fields to callers with the
+// permission. Answers with hidden fields have a query of their own, and are personal, so neither the result cache
+// nor a cache outside gives them to another caller.
 func (e *Env) check(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
 		if hidden := e.o.Hidden; hidden != nil {
@@ -110,7 +114,8 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 }
 
 // Views declares all views, with what this package needs of them: fragments of rows, and the indexes that the
-// catalogue names. Activities have warm paths besides.
+// catalogue names. Activities have warm paths besides. warm has the paths whose indexes are made with the snapshot,
+// since requests are known to use them.
 func Views(warm ...string) (defs []index.Definition) {
 	for _, v := range views.All() {
 		def := index.Definition{Name: v.Name, Warm: slices.Clone(v.Filtered)}

@@ -47,7 +47,8 @@ func searches() map[string]searchable {
 	}
 }
 
-// search returns the handler of a collection. The generated id leads every row.
+// search returns the handler of a collection. The generated id leads every row. With aggregate the rows are groups
+// (search_groups.go); with a column below an array they are elements of it; all other rows are records.
 func (e *Env) search(of searchable) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
@@ -108,13 +109,15 @@ func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
 		})
 }
 
-// maxUnwound is the most rows that unwinding may make.
+// maxUnwound is the most rows that unwinding may make. It bounds answers without a limit, which have all rows: a
+// few large arrays in one record multiply to as many.
 const maxUnwound = 20_000_000
 
 // unwindPaths names arrays of a record. Unwinding makes a row for each combination of their elements.
 type unwindPaths []string
 
-// unwindingOf returns the arrays that paths begin with.
+// unwindingOf returns the arrays that paths begin with. Only these fields are unwound: they are the arrays that the
+// interface describes. Other arrays stay in one cell.
 func unwindingOf(paths ...string) unwindPaths {
 	var u unwindPaths
 	for _, path := range paths {
@@ -165,6 +168,7 @@ func (r *unwoundRow) read(doc bson.Raw, pace func() error) error {
 				return err
 			}
 		}
+		// Bounded, because the product of several arrays could overflow; walk refuses far fewer.
 		r.rows = min(r.rows*len(r.elements[i]), math.MaxInt32)
 	}
 	return nil
@@ -201,6 +205,7 @@ func (u unwindPaths) walk(ctx context.Context, records iter.Seq2[index.Row, erro
 		if err == nil {
 			err = row.read(record.Doc(), pace)
 		}
+		// Rows outside of the page are counted by multiplication alone and never made.
 		begin := rows
 		if rows += row.rows; rows > maxUnwound && err == nil {
 			err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)

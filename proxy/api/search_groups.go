@@ -24,6 +24,8 @@ import (
 )
 
 // aggregation says how a search groups its records. Its field is empty if it does not group them.
+// /api/search/activities?aggregate=authors.user&aggregate_function=sum&aggregate_value=impact.value has the field
+// authors.user, the function sum and the value impact.value.
 type aggregation struct {
 	field    string
 	function string // count, sum, mean or median
@@ -49,7 +51,8 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	return by, nil
 }
 
-// plan groups the records of a listing. The page is a page of groups.
+// plan groups the records of a listing. The page is a page of groups. Without arrays a plain count is that of
+// listing.groups, for which the view may have an index.
 func (by aggregation) plan(list listing) response.Plan {
 	arrays := unwindingOf(by.field, by.value)
 	if len(arrays) == 0 && by.function == "count" {
@@ -103,6 +106,7 @@ func (by aggregation) groups(
 			return nil, err
 		}
 	}
+	// The function that joins returns no error, so the first one waits here.
 	var failed error
 	value := func(g valueGroup) bson.RawValue { return g.Value }
 	all, err := index.JoinEqual(ctx, g.found.All, value, func(into, from *valueGroup) {
@@ -122,7 +126,8 @@ func (by aggregation) groups(
 	return all, fair.Sort(ctx, all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
 }
 
-// part is what a path reads of the rows that unwinding makes of a record.
+// part is what a path reads of the rows that unwinding makes of a record. Of "authors.user" the top is authors and
+// the rest user.
 type part struct {
 	top     string   // top-level field
 	rest    []string // path below it
@@ -143,6 +148,9 @@ type grouping struct {
 	found        raw.Groups[valueGroup]
 }
 
+// record adds a record's rows to the groups. There are two cases. If field and value are in one array, each element
+// is one row with both. Otherwise each element of the field's array meets every element of the value's array, so
+// the numbers of the latter are added up once and joined to each group.
 func (g *grouping) record(ctx context.Context, doc bson.Raw) error {
 	if g.by.value != "" && g.value.top == g.field.top { // both are in the same element
 		for element := range elementsOf(doc.Lookup(g.field.top), g.field.unwound) {
@@ -217,7 +225,8 @@ var figures = map[string]func(context.Context, *valueGroup) (any, error){
 	"median": func(ctx context.Context, g *valueGroup) (any, error) { return g.median(ctx) },
 }
 
-// tally collects the numbers of a group, other than NaN and infinities, which JSON does not have.
+// tally collects the numbers of a group, other than NaN and infinities, which JSON does not have. Integers are
+// added apart from doubles, so that a sum of them is exact up to 64 bits; only the last step rounds.
 type tally struct {
 	count    int
 	integers int64           // the sum of integers
@@ -248,7 +257,8 @@ func (t *tally) add(v bson.RawValue) {
 	}
 }
 
-// addInteger adds to the sum of integers, unless 64 bits cannot hold it.
+// addInteger adds to the sum of integers, unless 64 bits cannot hold it. It does not wrap around: the number goes
+// to the doubles then, and the sum is a double.
 func (t *tally) addInteger(n int64) {
 	sum := t.integers + n
 	if (sum > t.integers) != (n > 0) && n != 0 { // the sum overflowed
@@ -323,10 +333,12 @@ func (t *tally) median(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	upper, err := ranked(t.count / 2)
+	// Halved first: the sum of two large doubles could overflow.
 	return lower/2 + upper/2, err
 }
 
-// figureOf returns an int64, a float64 or nil as BSON, which orders all of them.
+// figureOf returns an int64, a float64 or nil as BSON, which orders all of them. BSON values, because raw.Compare
+// orders integers, doubles and null as MongoDB does.
 func figureOf(number any) bson.RawValue {
 	if number == nil {
 		return bson.RawValue{Type: bson.TypeNull}

@@ -17,7 +17,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// spectrumActivities answers GET /api/spectrum-activities: a row for each entry of a spectrum, best score first.
+// spectrumActivities answers GET /api/spectrum-activities: a row for each entry of a spectrum, best score first. An
+// activity with two entries of the name has two rows. There are no pages: a topic's list is read as a whole.
 func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, error) {
 	name := r.Params.Text("spectrum")
 	if name == "" {
@@ -42,7 +43,8 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 }
 
 // spectrumEntry is one activity's score in a spectrum. It does not refer to the row, because a row of a view in the
-// store would keep its neighbours in memory.
+// store would keep its neighbours in memory. The texts of all entries are one slice; sorting moves the bounds
+// alone.
 type spectrumEntry struct {
 	score    bson.RawValue // zero if the entry has no score
 	id       bson.RawValue // _id of the activity, which orders entries with equal scores
@@ -80,6 +82,7 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string,
 			if !ok || have != name {
 				continue
 			}
+			// The budget counts the capacity, because append grows it by more than the row.
 			from, before, score := len(texts), cap(texts), fieldOf(topic, "score")
 			texts = appendEntry(texts, in.translate(doc), score)
 			if err := result.Hold(ctx, entryBytes+int64(cap(texts)-before)); err != nil {

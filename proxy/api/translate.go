@@ -30,7 +30,8 @@ func (e *Env) translator(p query.Params) *translator {
 // languageOf returns the language of an answer: lang, or else the configured one.
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
-// key distinguishes plans in different languages.
+// key distinguishes plans in different languages. In the configured language it is empty, so that lang=de and no
+// lang share an answer there.
 func (t *translator) key() string {
 	if t == nil {
 		return ""
@@ -38,7 +39,8 @@ func (t *translator) key() string {
 	return " in " + t.lang
 }
 
-// rows wraps write with translation.
+// rows wraps write with translation. The fragments hold the configured language, so a translated row is written
+// from its changed document.
 func (t *translator) rows(write rowFunc) rowFunc {
 	if t == nil {
 		return write
