@@ -13,7 +13,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Rule accepts differences. An empty field accepts any.
+// Rule accepts differences. An empty field accepts any. One rule of the file looks like this; all of its fields
+// have to fit:
+//
+//	{reason: links name this server, endpoint: '/api/*', path: '$.data[*].link', ignore: 'https?://[^/]+'}
+//
+// A rule whose reason is its only field would accept everything, and is refused.
 type Rule struct {
 	Reason   string // for people; required
 	Endpoint glob   // as in the report
@@ -23,7 +28,8 @@ type Rule struct {
 	Ignore   *regexp.Regexp // matches parts without which the values are the same
 }
 
-// glob is a text in which * is any text.
+// glob is a text in which * is any text. A glob rather than an expression, because paths are full of characters
+// that expressions give a meaning: $ . [ ].
 type glob struct{ re *regexp.Regexp }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -32,13 +38,15 @@ func (g *glob) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Accepted are the rules by which differences are accepted. The first that fits says why.
+// Accepted are the rules by which differences are accepted. The first that fits says why. The operator's own rules
+// come before those that are built in.
 type Accepted []Rule
 
 //go:embed osiris.yaml
 var osiris []byte
 
-// OSIRIS returns the rules for the differences from OSIRIS that are on purpose.
+// OSIRIS returns the rules for the differences from OSIRIS that are on purpose. docs/osiris.md lists the same
+// differences; a test compares the two.
 func OSIRIS() Accepted {
 	rules, err := ParseAccepted("osiris.yaml", osiris)
 	if err != nil {
@@ -47,7 +55,8 @@ func OSIRIS() Accepted {
 	return rules
 }
 
-// ParseAccepted reads a YAML file of accepted differences.
+// ParseAccepted reads a YAML file of accepted differences. An unknown field is an error, since a misspelt one would
+// widen the rule. Errors name the file and the rule. An empty file has no rules.
 func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
@@ -67,7 +76,8 @@ func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 }
 
 // Accept returns the reason why a difference is on purpose, or "". Rules with expressions accept no values longer
-// than mostMatched.
+// than mostMatched. A difference of the kind Failed is never on purpose: it stands for an answer that could not be
+// compared.
 func (rules Accepted) Accept(endpoint string, d Difference) string {
 	long := len(d.Old)+len(d.New) > mostMatched
 	for _, r := range rules {
@@ -87,6 +97,8 @@ func (rules Accepted) Accept(endpoint string, d Difference) string {
 func matches(re *regexp.Regexp, text string) bool { return re == nil || re.MatchString(text) }
 
 // sameBut reports whether texts are the same but for what an expression, if there is one, matches, and white space.
+// The expression has to match at least one of the two: a rule that ignores an attribute must not accept a change of
+// white space elsewhere.
 func sameBut(ignored *regexp.Regexp, old, new string) bool {
 	if ignored == nil {
 		return true

@@ -8,6 +8,7 @@ const TooLong = "not compared: too long"
 
 // These bounds hold for whatever a side answers. They leave room for long lists of which every row differs.
 const (
+	// mostDepth is a bound of time, not of the stack: with each level the text below it is decoded once more.
 	mostDepth   = 30        // how deep values are compared by their parts: each level decodes what is below it
 	mostParts   = 200_000   // rows of an array, members of an object, documents of a body
 	mostTokens  = 500_000   // tokens of a text
@@ -16,6 +17,8 @@ const (
 	mostMatched = 256 << 10 // bytes of the values that expressions of rules match
 )
 
+// The budget is a second and 100 ns a byte: a comparison that finds few differences takes a small part of it, and
+// one of two answers that have nothing in common ends within seconds.
 // Work is counted in about nanoseconds. It is not measured, so that every machine compares the same parts of answers.
 const (
 	workFor       = 1_000_000_000 // two answers
@@ -28,7 +31,7 @@ const (
 	workUntilRest = 200_000
 )
 
-// work is what may still be done for two answers.
+// work is what may still be done for two answers. One goroutine compares two answers, so it has no lock.
 type work struct {
 	left  int
 	rest  int // what is left at the next rest
@@ -38,7 +41,9 @@ type work struct {
 }
 
 // spend counts work that is about to be done at a path. It returns false if the answers take too long, which it
-// reports once, or if the context has ended.
+// reports once, or if the context has ended. It is called before the work, so that the parts that would go beyond
+// the budget are not begun. A Shadow's pause runs in here: stretches of workUntilRest, a fifth of a millisecond,
+// are short beside a live request.
 func (a *answers) spend(path string, units int) bool {
 	if a.work.over {
 		return false

@@ -10,6 +10,12 @@
 //	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts what differs by endpoint (tally.go)
 //	Report      the counts, groups and examples, within bounds (report.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
+//
+// The data flow: logged URL → Request → one Answer of each side → Differences → Accepted → counts by endpoint,
+// groups with examples → Report, as JSON, as a table and as a page.
+//
+// The promises: no request changes anything (GET and HEAD), no key is in a URL, in an error or in a report, and the
+// memory for two answers is bounded by their size, whatever they contain.
 package compare
 
 import (
@@ -20,7 +26,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what differs.
+// Kind says what differs. It is a text, because operators write kinds in their rules and read them in reports.
 type Kind string
 
 // The kinds of differences. Failed means that a side gave no answer that could be compared.
@@ -54,7 +60,7 @@ type Difference struct {
 	New  string `json:"new"`
 }
 
-// answers compares two answers.
+// answers compares two answers. It lives for one pair, in one goroutine.
 type answers struct {
 	emit  func(Difference)
 	row   string // the id of the row that is being compared
@@ -62,6 +68,8 @@ type answers struct {
 	work  work
 }
 
+// report emits a difference at a path, unless the work for this pair is used up. Values are whole here; reports
+// shorten them when they keep an example, after the rules have seen them.
 func (a *answers) report(kind Kind, path, old, new string) {
 	if a.spend(path, workToReport+workToRead*(len(old)+len(new))) {
 		a.emit(Difference{Kind: kind, Path: path, Row: a.row, Old: old, New: new})
@@ -69,12 +77,13 @@ func (a *answers) report(kind Kind, path, old, new string) {
 }
 
 // Compare calls emit for each difference of two answers. What takes too long is a difference of the kind Failed,
-// whose values begin with TooLong. If ctx ends, so does Compare.
+// whose values begin with TooLong. If ctx ends, so does Compare. emit runs in the goroutine of the caller.
 func Compare(ctx context.Context, old, new Answer, emit func(Difference)) {
 	compare(ctx, old, new, nil, emit)
 }
 
-// compare is Compare, but calls pause between stretches of work, unless it is nil.
+// compare is Compare, but calls pause between stretches of work, unless it is nil. From the outside in: the status,
+// then the header fields, then the body by its kind.
 func compare(ctx context.Context, old, new Answer, pause func(), emit func(Difference)) {
 	units := workFor + workForByte*(len(old.Body)+len(new.Body))
 	a := &answers{emit: emit, work: work{left: units, rest: units, pause: pause, ended: ctx.Err}}

@@ -22,8 +22,10 @@ import (
 )
 
 const (
+	// A side that is down or refuses a key would otherwise be asked for every line of a log.
 	mostFailures = 20 // in a row, before Run stops
-	saveEach     = 10 * time.Second
+	// saveEach bounds what a run that is killed has to ask again, at ten seconds of requests.
+	saveEach = 10 * time.Second
 )
 
 // Settings is what a caller configures. A Comparison copies it once and never changes it, so that its requests read it
@@ -60,7 +62,8 @@ func NewComparison(old, new *Side, s Settings) *Comparison {
 
 // Run asks both sides for requests, each once, and reports what was found. It ends early if ctx ends, if requests
 // have another error than NotAsked, or if one request after the other fails. It returns an error if it cannot write
-// the State.
+// the State. The state file stays when the report is not complete or a request failed, so that Resume can go on; it
+// is removed when there is nothing left to do.
 func (c *Comparison) Run(ctx context.Context, requests iter.Seq2[Request, error]) (Report, error) {
 	stopped := c.ask(ctx, requests)
 	r := c.Report()
@@ -106,7 +109,9 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 			case <-asking.Done():
 			}
 		}
+		// Go waits here while all workers are busy, so that the log is read no faster than it is asked.
 		workers.Go(func() error {
+			// An error counts only in a row of errors: a single slow answer does not end a run of hours.
 			switch outcome, err := c.Ask(asking, r); {
 			case err == nil:
 				failures.Store(0)
@@ -144,7 +149,8 @@ func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err er
 	return outcome, err
 }
 
-// Add counts two answers, or the errors instead of them, and returns the outcome, or "" if ctx has ended.
+// Add counts two answers, or the errors instead of them, and returns the outcome, or "" if ctx has ended. It
+// serialises the comparison itself by c.comparing, and counts under the lock of the tally for a moment each.
 func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs [2]error) (outcome string) {
 	c.comparing.Lock()
 	defer c.comparing.Unlock()
@@ -184,7 +190,8 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 // Report returns the results so far. It may be called while Run and Ask count on.
 func (c *Comparison) Report() Report { return c.tally.report() }
 
-// save writes the State, if there is one.
+// save writes the State, if there is one. It writes another file and renames it, so that a run killed meanwhile
+// leaves the previous state.
 func (c *Comparison) save() error {
 	if c.settings.State == "" {
 		return nil
@@ -217,7 +224,7 @@ func (c *Comparison) Resume() error {
 
 // Request returns the request for a URL that a server at the address of the old side logged: its path and query,
 // whatever host it names, without parameters that may be secrets: the keys of the sides, and what names such as
-// apikey and token have.
+// apikey and token have. The error is one of the reasons NotAsked.
 func (c *Comparison) Request(method, logged string) (r Request, err error) {
 	var secrets auth.Redactor
 	for _, s := range []*Side{c.old, c.new} {
@@ -227,6 +234,7 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 	if method != http.MethodGet && method != http.MethodHead {
 		return r, ErrMethod
 	}
+	// A fragment is never sent, and a URL that the log has cut is another URL.
 	logged, _, _ = strings.Cut(logged, "#")
 	if len(logged) > mostURL || cut.MatchString(logged) {
 		return r, ErrURL
@@ -240,6 +248,7 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 	if path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") || !asked.MatchString(target) && !c.keeps(target) {
 		return r, ErrPath // clients and servers resolve . and .. differently
 	}
+	// Parameters stay in their order and spelling, because servers may read both differently.
 	separator := "?"
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		if pair != "" && pair != url.QueryEscape(hidden) && !secrets.Reveals(pair) {

@@ -13,7 +13,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// value is a JSON value: a part of a body, which is not copied.
+// value is a JSON value: a part of a body, which is not copied. Its length is at most the body's, and it is valid
+// JSON without white space around it.
 type value []byte
 
 // UnmarshalJSON implements json.Unmarshaler. It may keep the text, because only decoded calls it, for values that
@@ -85,7 +86,8 @@ func (a *answers) json(path string, old, new value) {
 	}
 }
 
-// members compares two objects.
+// members compares two objects. Members are visited in the order of their names, so that a report does not depend
+// on the order of a map.
 func (a *answers) members(path string, old, new map[string]value) {
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		a.json(member(path, name), old[name], new[name])
@@ -121,14 +123,15 @@ func parts(text value) int {
 	return n
 }
 
-// decoded returns a value of JSON that is known to be valid.
+// decoded returns a value of JSON that is known to be valid. With a map or slice of values as T it decodes one
+// level, and the text below stays as it is.
 func decoded[T any](text value) (v T) {
 	_ = json.Unmarshal(text, &v) // ignore the error: the text has been read before
 	return v
 }
 
 // member returns the path of a member of an object. It shortens a long name, which the paths of all values below it
-// have.
+// have. $.data[17] and title make $.data[17].title; a name such as a.b makes $["a.b"].
 func member(path, name string) string {
 	if name = shorten(name); strings.ContainsAny(name, ".[]$\" ") || name == "" {
 		return path + "[" + strconv.Quote(name) + "]"
@@ -145,7 +148,8 @@ func show(text value) string {
 }
 
 // sameNumber reports whether two texts are numbers of the same value. Long integers, which a float64 does not hold,
-// must be the same digits.
+// must be the same digits. 1, 1.0 and 1e0 are the same number; 16 digits and more may differ where their float64
+// does not.
 func sameNumber(old, new string) bool {
 	o, oldErr := strconv.ParseFloat(old, 64)
 	n, newErr := strconv.ParseFloat(new, 64)
@@ -153,7 +157,8 @@ func sameNumber(old, new string) bool {
 	return oldErr == nil && newErr == nil && o == n && (!whole || len(old) < 16 && len(new) < 16)
 }
 
-// row is an element of an array.
+// row is an element of an array. at is the index that paths and reports name, so rows keep it although they are
+// paired in any order.
 type row struct {
 	at    int // its index
 	text  value
@@ -162,7 +167,8 @@ type row struct {
 	moved bool
 }
 
-// identify returns the rows of an array.
+// identify returns the rows of an array. An element's id is the first of _id, id and value that it has. Elements
+// that are no objects have none.
 func (a *answers) identify(path string, array []value) (all []*row) {
 	for i, text := range array {
 		if !a.spend(path, 2*workToDecode+4*workToRead*len(text)) {
@@ -202,7 +208,8 @@ func pair(was, is []*row, key func(*row) string) {
 	}
 }
 
-// canonical returns a value in one spelling. An ObjectID is its digits.
+// canonical returns a value in one spelling. An ObjectID is its digits. json.Marshal sorts members, so two
+// spellings of an object become one.
 func canonical(text value) string {
 	v := decoded[any](text)
 	if m, ok := v.(map[string]any); ok && len(m) == 1 && m["$oid"] != nil {
@@ -216,7 +223,8 @@ func canonical(text value) string {
 }
 
 // keyOf returns a short text for a value, which values of the same meaning share; long ones only if their text is
-// equal.
+// equal. The hash takes the place of a long id or element in the map, whose keys would otherwise hold the whole
+// answer again.
 func keyOf(text value) string {
 	spelled := string(text[:min(len(text), mostSpelled)])
 	if len(text) <= mostSpelled {
@@ -229,6 +237,8 @@ func keyOf(text value) string {
 }
 
 // rows compares two arrays: rows that one of them lacks, rows that have moved, and differences within the others.
+// Three steps: pair the rows with equal ids, then mark those that have moved, then pair the rest in their order and
+// compare each pair. An edit distance would find a better pairing, but takes the square of the rows.
 func (a *answers) rows(path string, old, new []value) {
 	was, is := a.identify(path, old), a.identify(path, new)
 	if a.work.over {
@@ -262,7 +272,8 @@ func (a *answers) rows(path string, old, new []value) {
 }
 
 // markMoved marks rows of the old array so that the others have one order. Where the orders part, it takes the row
-// that is farther away in the other array.
+// that is farther away in the other array. One row moved to the front is one difference, not one for every row
+// behind it.
 func markMoved(was, is []*row) {
 	for i, j := 0, 0; i < len(was); {
 		switch o := was[i]; {

@@ -14,7 +14,8 @@ import (
 	"unicode"
 )
 
-// Report is the result of a comparison.
+// Report is the result of a comparison. It is a copy that its caller owns, except for the examples, which must not
+// be changed.
 type Report struct {
 	Old         string           `json:"old"`
 	New         string           `json:"new"`
@@ -28,7 +29,7 @@ type Report struct {
 	Differences []Group          `json:"differences"` // those on purpose last; the most frequent first
 }
 
-// Endpoint counts what was asked of an endpoint.
+// Endpoint counts what was asked of an endpoint. The counts are of requests, not of differences.
 type Endpoint struct {
 	Endpoint string  `json:"endpoint"`
 	Requests int     `json:"requests"` // in the logs
@@ -46,6 +47,8 @@ type Endpoint struct {
 // Group is the differences of a kind at one place of an endpoint's answers.
 type Group struct {
 	Place
+	// Answers counts pairs of answers, Values the single differences in them: a field changed in all rows of a list
+	// is one answer and as many values as rows.
 	Answers  int          `json:"answers"`
 	Values   int          `json:"values"`
 	Examples []Difference `json:"examples"`
@@ -68,7 +71,8 @@ const (
 	mostTimes     = 4096 // of an endpoint's answers
 )
 
-// count counts two answers with an outcome.
+// count counts two answers with an outcome. Failed requests have no latency. An error of both sides agrees, but is
+// counted apart: a log full of 403 says that a key is missing, not that the sides agree.
 func (e *Endpoint) count(outcome string, answers [2]Answer) {
 	e.Asked++
 	*map[string]*int{"agree": &e.Agree, "purpose": &e.Purpose, "differ": &e.Differ, "failed": &e.Failed}[outcome]++
@@ -109,6 +113,8 @@ type Latency struct {
 	Times []float64 `json:"-"` // of all, or of a random choice
 }
 
+// Beyond mostTimes a new time replaces a random one with the probability that keeps every time equally likely in
+// the sample (reservoir sampling).
 func (l *Latency) add(took time.Duration) {
 	ms := float64(took.Microseconds()) / 1000
 	if l.Count++; len(l.Times) < mostTimes {
@@ -118,7 +124,7 @@ func (l *Latency) add(took time.Duration) {
 	}
 }
 
-// quantiles returns l with its quantiles alone.
+// quantiles returns l with its quantiles alone. It sorts a copy, because the tally goes on adding to the times.
 func (l Latency) quantiles() (q Latency) {
 	if all := slices.Sorted(slices.Values(l.Times)); len(all) > 0 {
 		q.P50, q.P99 = all[len(all)/2], all[len(all)*99/100]
@@ -131,7 +137,8 @@ var pageSource string
 
 var page = template.Must(template.New("").Parse(pageSource))
 
-// Policy is the content security policy of the page: it loads nothing and runs no script.
+// Policy is the content security policy of the page: it loads nothing and runs no script. The page shows what two
+// servers sent, so that a mistake in escaping must not run anything.
 const Policy = "default-src 'none'; style-src 'unsafe-inline'"
 
 // HTML returns the report as a page in one file.
@@ -141,7 +148,8 @@ func (r Report) HTML() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// shorten returns the beginning of a text, without characters that control a terminal.
+// shorten returns the beginning of a text, without characters that control a terminal. It cuts between characters,
+// and marks the cut by "…".
 func shorten(text string) string {
 	runes := 0
 	for at := range text {

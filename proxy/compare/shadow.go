@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	// Small numbers: the old system is in use, and what is dropped is only a smaller sample.
 	mostQueued = 64       // live requests that wait to be compared
 	shadowers  = 2        // requests under way to each side
 	mostLive   = 16 << 20 // bytes of an answer that are compared
@@ -23,6 +24,8 @@ const (
 // Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
 // background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one
 // pair of them at a time, within bounds, and rests beside live requests.
+//
+// The way of a request: Offer (in the server's request) → queue → one of the workers of Run → both sides → tally.
 type Shadow struct {
 	both     *Comparison
 	share    float64
@@ -31,7 +34,8 @@ type Shadow struct {
 	outcomes *prometheus.CounterVec
 }
 
-// NewShadow returns a Shadow for the old system at an address, and for the server through its own transport.
+// NewShadow returns a Shadow for the old system at an address, and for the server through its own transport. own
+// answers without the network, so that the comparison works behind any listener. Errors are those of the address.
 func NewShadow(address string, share float64, own http.RoundTripper, reg prometheus.Registerer) (*Shadow, error) {
 	old, err := NewSide("old", address, Keys{}, nil)
 	if err != nil {
@@ -55,7 +59,8 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 	return s, nil
 }
 
-// SetKeys changes the keys, which are those of the server.
+// SetKeys changes the keys, which are those of the server. It may be called while Run runs: the next requests have
+// the new keys.
 func (s *Shadow) SetKeys(k Keys) {
 	s.both.old.SetKeys(k)
 	s.both.new.SetKeys(k)
@@ -84,7 +89,7 @@ func (s *Shadow) Offer(method string, target []byte, status int) {
 	}
 }
 
-// Run compares until ctx ends.
+// Run compares until ctx ends. Requests that wait in the queue then are dropped without being counted.
 func (s *Shadow) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range shadowers {

@@ -19,7 +19,7 @@ import (
 // each other's for ever.
 const UserAgent = "vitrine-compare"
 
-// Keys are the API keys of a side. Empty ones are not sent.
+// Keys are the API keys of a side. Empty ones are not sent. They are sent in the header X-API-Key and in no URL.
 type Keys struct {
 	API       string // for all paths but those below /portfolio
 	Portfolio string
@@ -35,6 +35,7 @@ type Side struct {
 }
 
 // NewSide returns the side at an address, which may have a path. If transport is nil, it uses the network.
+// Redirections are answers to compare and not followed: where they lead is part of what the sides agree on.
 func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Side, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
@@ -44,6 +45,7 @@ func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Sid
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	if transport == nil {
+		// The shared transport would keep two idle connections for each host and accept a header of 10 MB.
 		network := http.DefaultTransport.(*http.Transport).Clone()
 		network.MaxResponseHeaderBytes, network.MaxIdleConnsPerHost = 64<<10, 16
 		transport = network
@@ -58,7 +60,8 @@ func NewSide(name, address string, keys Keys, transport http.RoundTripper) (*Sid
 // SetKeys changes the keys.
 func (s *Side) SetKeys(k Keys) { s.keys.Store(&k) }
 
-// below returns a URL without the path of the side.
+// below returns a URL without the path of the side. The sides may have different paths in front; only what is
+// behind them is the same on both.
 func (s *Side) below(target string) string {
 	if rest, ok := strings.CutPrefix(target, s.base.EscapedPath()); ok && strings.HasPrefix(rest, "/") {
 		return rest
@@ -76,7 +79,8 @@ type Answer struct {
 }
 
 // Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was
-// reached, or a server in front of or behind the side is unavailable. Errors do not contain the URL.
+// reached, or a server in front of or behind the side is unavailable. Errors do not contain the URL. The minute is
+// for the whole answer, body included.
 func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errSlow)
 	defer cancel()
@@ -94,6 +98,7 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	}
 	begun := time.Now()
 	res, err := s.client.Do(req)
+	// An url.Error has the URL in its text, whose parameters may be personal.
 	if bare := (*url.Error)(nil); errors.As(err, &bare) {
 		err = bare.Err
 	}
@@ -126,7 +131,7 @@ var (
 )
 
 // cleaned returns a body without the side's keys. It replaces addresses of the side itself by paths, as written in
-// text and in PHP's JSON.
+// text and in PHP's JSON. A side that writes its own address into links would otherwise differ in each of them.
 func (s *Side) cleaned(body []byte) []byte {
 	base, keys := s.base.String(), s.keys.Load()
 	for own, instead := range map[string]string{base: "", strings.ReplaceAll(base, "/", `\/`): "", keys.API: hidden,
@@ -138,7 +143,8 @@ func (s *Side) cleaned(body []byte) []byte {
 	return body
 }
 
-// envelope returns the status in the envelope of a JSON answer, or that of the answer.
+// envelope returns the status in the envelope of a JSON answer, or that of the answer. Only the beginning and short
+// bodies are looked at: an error's envelope is small, a list's is not worth decoding.
 func (a Answer) envelope() int {
 	var e struct{ Status int }
 	if a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body[:min(len(a.Body), 64)]), []byte("{")) &&

@@ -32,7 +32,8 @@ func (e *element) path() string {
 	return strings.Join(names, ">")
 }
 
-// vocabulary numbers the different texts of tokens, so that comparing two takes the same time however long they are.
+// vocabulary numbers the different texts of tokens, so that comparing two takes the same time however long they
+// are. Both texts share one, so that equal words have equal numbers.
 type vocabulary struct {
 	numbers map[string]uint32
 	texts   []string
@@ -82,7 +83,7 @@ func (a *answers) html(path, old, new string) {
 	}
 }
 
-// lines compares two texts by lines.
+// lines compares two texts by lines. It is for what is neither JSON nor HTML, such as BibTeX and CSV.
 func (a *answers) lines(old, new []byte) {
 	v := &vocabulary{numbers: map[string]uint32{}}
 	split := func(text []byte) (all []token) {
@@ -105,7 +106,8 @@ func (a *answers) lines(old, new []byte) {
 }
 
 // tokens returns the tokens of HTML, and whether they are few and short enough to be compared. White space,
-// comments, the order of attributes and how characters are written do not matter.
+// comments, the order of attributes and how characters are written do not matter. An element's name is shortened,
+// since a hostile side may send one of megabytes. End tags that close nothing are tokens, too.
 func (a *answers) tokens(path string, v *vocabulary, source string) (all []token, fit bool) {
 	if !a.spend(path, workToRead*len(source)) {
 		return nil, false
@@ -147,7 +149,9 @@ func (a *answers) tokens(path string, v *vocabulary, source string) (all []token
 // isSpace reports whether HTML collapses a character. A no-break space stays.
 func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
 
-// closed returns the innermost open element after the end of one with a name.
+// closed returns the innermost open element after the end of one with a name. An end tag closes the elements
+// inside, as browsers do for a missing </p>. The search is bounded, so that a text of stray end tags does not take
+// the square of its length.
 func (e *element) closed(name string) *element {
 	for at, n := e, 0; at != nil && n < unended; at, n = at.around, n+1 {
 		if at.name == name {
@@ -182,7 +186,8 @@ func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) 
 }
 
 // resume returns the numbers of tokens after which two texts agree again, and at how many places it has compared
-// them: no more than half of lookahead for each token that it passes.
+// them: no more than half of lookahead for each token that it passes. It tries the shortest differences first: d is
+// the number of tokens passed in both texts together.
 func resume(old, new []token) (toOld, toNew, places int) {
 	for d := 1; d <= min(lookahead, len(old)+len(new)); d++ {
 		for i := max(0, d-len(new)); i <= min(d, len(old)); i++ {
