@@ -9,13 +9,15 @@ import (
 )
 
 // maxRounds bounds how often Clean repeats sanitize until its result no longer changes. Only contrived input needs
-// more than one round.
+// more than one round. Repairing one thing may make another: a control character that is dropped can join two
+// halves of a tag.
 const maxRounds = 4
 
 // Clean removes from HTML everything that is not on the allow-list (docs/rendering.md): elements a b br div em i p
 // small span strong sub sup u, attributes class, title, data-title, data-toggle and, on links, href (http, https or
 // relative), target and rel. The elements of the result are closed and properly nested. Clean returns HTML that is
-// safe and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x).
+// safe and in simple form unchanged, without allocating. Clean(Clean(x)) equals Clean(x). What still changes after
+// maxRounds becomes text: HTML on whose reading two passes do not agree is not worth a guess.
 func Clean(s string) string {
 	if simple(s) {
 		return s
@@ -34,12 +36,15 @@ func Clean(s string) string {
 	return Escape(Text(out))
 }
 
-// sanitize is one round of the slow path: repair the bytes, filter, balance.
+// sanitize is one round of the slow path: repair the bytes, filter, balance. The order matters: bytes first, since
+// a parser skips some of them; then the policy, which drops and escapes; then the balance, because the policy keeps
+// end tags as they come.
 func sanitize(s string) string {
 	return Balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
 }
 
-// linkAddress matches the beginning of a link's tag up to the end of its quoted address.
+// linkAddress matches the beginning of a link's tag up to the end of its quoted address. A regular expression is
+// enough here, because a miss only loses the address: the policy reads the tag again.
 var linkAddress = regexp.MustCompile(`(?i)<a\s([^<>]*\s)?href\s*=\s*("[^"<>]*"|'[^'<>]*')`)
 
 // spacesEncoded encodes spaces as browsers do; the policy would drop an address with spaces.
@@ -49,7 +54,8 @@ func spacesEncoded(link string) string {
 	return link[:at] + strings.ReplaceAll(strings.Trim(link[at:end], " "), " ", "%20") + link[end:]
 }
 
-// printable replaces invalid UTF-8 and drops control characters.
+// printable replaces invalid UTF-8 and drops control characters. Line feeds and tabs stay, since they are white
+// space of HTML.
 func printable(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Map(func(r rune) rune {
@@ -63,7 +69,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// Balance closes what s, whose tags are all allowed, leaves open, and drops end tags that close nothing.
+// Balance closes what s, whose tags are all allowed, leaves open, and drops end tags that close nothing. <b>x</i>
+// becomes <b>x</b>, and <i><b>x</i> becomes <i><b>x</b></i>. A page around a citation must not lose its own
+// elements to an end tag in it.
 func Balance(s string) string {
 	var dst []byte
 	var open []string
@@ -98,6 +106,7 @@ func closeThrough(dst []byte, open []string, name string) ([]byte, []string) {
 	return dst, open
 }
 
+// closeAll writes the end tags of elements, the innermost first.
 func closeAll(dst []byte, open []string) []byte {
 	for _, name := range slices.Backward(open) {
 		dst = append(append(append(dst, "</"...), name...), '>')

@@ -7,7 +7,7 @@ import (
 )
 
 // CutText returns the beginning of a text, of at most size bytes and cut between two characters. It returns a text
-// unchanged that is not longer.
+// unchanged that is not longer. An é is never half of itself. A letter and a combining mark may still be cut apart.
 func CutText(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -18,8 +18,10 @@ func CutText(s string, size int) string {
 	return s[:size]
 }
 
-// Cut returns the beginning of HTML whose elements are properly nested, such as Clean's, and closes the elements that
-// it cuts. It takes at most size bytes before it closes them, and returns HTML unchanged that is not longer.
+// Cut returns the beginning of HTML whose elements are properly nested, such as Clean's, and closes the elements
+// that it cuts. It takes at most size bytes before it closes them, and returns HTML unchanged that is not longer.
+// The result is longer than size by the end tags alone. Bytes and not characters, because the limits of lists are
+// bounds of memory.
 func Cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -48,6 +50,7 @@ func Cut(s string, size int) string {
 var voidElements = []string{"br", "input"}
 
 // sizeOf returns how many bytes the tag, the character reference or the character takes with which HTML begins.
+// These three are units that must not be cut: &am or <b hr would be text. A "<" or "&" alone is a character.
 func sizeOf(s string) int {
 	switch s[0] {
 	case '<':

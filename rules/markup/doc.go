@@ -13,4 +13,12 @@
 //
 // All functions are pure and safe for concurrent use, and none fails: the result is always safe to place into a page.
 // It is valid UTF-8, except for strings that Stored returns unchanged.
+//
+//	citation  ── Clean ──▶ safe HTML ── Relink, RewriteLinks, Cut, Text
+//	title     ── Title, Plain, Paragraphs ──▶ inline HTML, words, paragraphs
+//	any value ── Stored, Restrict ──▶ as stored, or the markup of titles with the rest escaped
+//	text      ── Escape
+//
+// Speed is part of the design: a start reads each citation and each title of an institute, and an answer some
+// thousands, so each function has a way for texts without anything special that does not allocate.
 package markup

@@ -17,7 +17,8 @@ const (
 )
 
 // elements are the known elements by local name, in small letters: HTML, JATS, MathML, and what publishers write in
-// their place.
+// their place. Names of different vocabularies share one table, because records have them with and without a
+// prefix.
 var elements = func() map[string]role {
 	all := map[string]role{}
 	for r, names := range map[role]string{
@@ -41,7 +42,9 @@ var elements = func() map[string]role {
 	return all
 }()
 
-// wordy are the known elements whose names may as well stand in angle brackets in a text.
+// wordy are the known elements whose names may as well stand in angle brackets in a text. "<title> of <book>" in an
+// abstract is text, unless the text has the end tag. Names such as jats:title, which have a prefix, are no words,
+// whatever follows.
 var wordy = func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(
@@ -55,6 +58,7 @@ var wordy = func() map[string]bool {
 }()
 
 // prefixes are the usual prefixes of the namespaces of JATS, MathML, HTML and Elsevier's and Springer's documents.
+// A name with another prefix, such as a:b, is an unknown element.
 var prefixes = map[string]bool{
 	"jats": true, "mml": true, "m": true, "math": true, "html": true, "xhtml": true, "ce": true,
 }
@@ -62,12 +66,14 @@ var prefixes = map[string]bool{
 // formats are the elements of titles that mean the same as others.
 var formats = map[string]string{"bold": "b", "inf": "sub", "it": "i", "ital": "i", "italic": "i"}
 
-// scriptsOf are the tags around the children behind the base, in turn.
+// scriptsOf are the tags around the children behind the base, in turn. <msubsup>x 1 2</msubsup> becomes
+// x<sub>1</sub><sup>2</sup>; mmultiscripts has any number of pairs.
 var scriptsOf = map[string][]string{
 	"msub": {"sub"}, "msup": {"sup"}, "msubsup": {"sub", "sup"}, "mmultiscripts": {"sub", "sup"},
 }
 
-// element is a tag of a stored text.
+// element is a tag of a stored text. It is a value and refers to the text, so that reading a tag allocates a name
+// with capitals at most.
 type element struct {
 	name     string // in small letters, with its prefix
 	local    string // without
@@ -80,10 +86,12 @@ type element struct {
 	size     int  // bytes from '<' through '>'
 }
 
-// maxTag bounds the bytes of a tag. MathML may repeat a whole formula in an attribute.
+// maxTag bounds the bytes of a tag. MathML may repeat a whole formula in an attribute. A longer tag is text.
+// Without a bound a text of many "<" would take the square of its length.
 const maxTag = 4096
 
-// scanElement reads the tag at the beginning of s. Its size is 0 if there is none.
+// scanElement reads the tag at the beginning of s. Its size is 0 if there is none. A tag has to be well formed as
+// XML or as common HTML: blanks between attributes, no "<" inside. <a< b> is text.
 func scanElement(s string) (e element) {
 	s = s[:min(len(s), maxTag)]
 	i := 1
@@ -127,7 +135,8 @@ func scanElement(s string) (e element) {
 	return element{}
 }
 
-// scanPair reads an attribute, with or without a value, and returns its size, 0 if there is none.
+// scanPair reads an attribute, with or without a value, and returns its size, 0 if there is none. It accepts a="1",
+// a='1', a=1 and a.
 func scanPair(s string) (size int, valued bool) {
 	i := 0
 	for i < len(s) && !blank(s[i]) && strings.IndexByte(`=>/"'<`, s[i]) < 0 {
@@ -156,14 +165,16 @@ func scanPair(s string) (size int, valued bool) {
 	return i, true
 }
 
+// letter reports letters of ASCII.
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // blank reports white space of ASCII.
 func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// isElement decides whether a tag is an element or text, such as "x <y and z> 3". End tags are elements. So are tags
-// with an attribute that has a value, tags that close themselves, and known names: with a usual prefix, or if they
-// are no words. All other tags are elements if the text has their end tag.
+// isElement decides whether a tag is an element or text, such as "x <y and z> 3". End tags are elements. So are
+// tags with an attribute that has a value, tags that close themselves, and known names: with a usual prefix, or if
+// they are no words. All other tags are elements if the text has their end tag. The doubt is about texts such as
+// p<0.05, a<b and c>d: an end tag, or a value in quotes, is nothing that people write by accident.
 func (r *reader) isElement(e element) bool {
 	switch {
 	case e.end, e.valued:
@@ -174,7 +185,8 @@ func (r *reader) isElement(e element) bool {
 	return r.hasEnd(e.name)
 }
 
-// hasEnd reports whether the text has an end tag of a name.
+// hasEnd reports whether the text has an end tag of a name. It finds all end tags of the text at its first call, so
+// that many doubtful tags do not search the text each.
 func (r *reader) hasEnd(name string) bool {
 	if r.ends == nil {
 		r.ends = map[string]bool{}

@@ -18,7 +18,9 @@ const (
 // LinkBases checks the path parameter of all-activities, the site that links point to, and returns the bases for
 // RewriteLinks: path + "/activity" and path + "/person". The parameter is an http or https URL or a path; an empty
 // one gives the portal's "/activity" and "/person". Any other value, and any character that is not allowed in a
-// URL, is a wrong call.
+// URL, is a wrong call. The checks are strict, because the base becomes part of every link of the answer: a client
+// could otherwise make this server's answer lead to a script, or to another host by //host. Such answers may be
+// kept.
 func LinkBases(path string) (activity, person string, err error) {
 	base := strings.TrimRight(path, "/")
 	u, perr := url.Parse(base)
@@ -42,9 +44,10 @@ func LinkBases(path string) (activity, person string, err error) {
 	return base + activityPath, base + personPath, nil
 }
 
-// RewriteLinks replaces the prefix of links to activities with activityBase and of links to persons with personBase.
-// It changes only href attributes, not text or other attributes that look like a link. It escapes the bases for the
-// attribute. html must be a result of Clean.
+// RewriteLinks replaces the prefix of links to activities with activityBase and of links to persons with
+// personBase. It changes only href attributes, not text or other attributes that look like a link. It escapes the
+// bases for the attribute. html must be a result of Clean. /activities/view/5 with the base /portal/activity
+// becomes /portal/activity/5; /activities/viewer stays, since the prefix must end where a segment does.
 func RewriteLinks(html, activityBase, personBase string) string {
 	return editLinks(html, func(address string) (size int, to string, keep bool) {
 		for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
@@ -57,9 +60,10 @@ func RewriteLinks(html, activityBase, personBase string) string {
 	})
 }
 
-// editLinks calls edit with the address of each link as it is written. edit returns how many bytes to replace at the
-// address's beginning, the replacement, and whether to keep the link. If a link is not kept, its content is. html
-// must be a result of Clean.
+// editLinks calls edit with the address of each link as it is written. edit returns how many bytes to replace at
+// the address's beginning, the replacement, and whether to keep the link. If a link is not kept, its content is.
+// html must be a result of Clean. It looks for "<" and ">" alone, which is enough in a result of Clean: there
+// attributes contain neither, and link elements are closed. It copies only if something changes.
 func editLinks(html string, edit func(address string) (size int, to string, keep bool)) string {
 	var out strings.Builder
 	done := 0 // bytes of html already copied to out
@@ -109,7 +113,8 @@ func editLinks(html string, edit func(address string) (size int, to string, keep
 	return out.String()
 }
 
-// hrefOf returns the offset of the value of a tag's href, or 0.
+// hrefOf returns the offset of the value of a tag's href, or 0. It skips quoted values, so that title=' href=' is
+// no address.
 func hrefOf(tag string) int {
 	for i := 0; i < len(tag); i++ {
 		if quote := tag[i]; quote == '\'' || quote == '"' {
@@ -122,7 +127,8 @@ func hrefOf(tag string) int {
 	return 0
 }
 
-// IsLink accepts http, https, and a path from the root of the site. Other addresses could run a script.
+// IsLink accepts http, https, and a path from the root of the site. Other addresses could run a script. // and /\
+// begin a host for browsers.
 func IsLink(address string) bool {
 	return isAbsolute(address) || strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") &&
 		!strings.HasPrefix(address, `/\`)
@@ -134,7 +140,7 @@ func isAbsolute(address string) bool {
 }
 
 // WebURL returns s as an absolute http or https URL for a link, or "" for other text. The URL is not escaped for
-// HTML.
+// HTML. An apostrophe is escaped, because url.URL leaves it and attributes may stand in single quotes.
 func WebURL(s string) string {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -13,7 +13,7 @@ import (
 const maxDepth = 32
 
 // isElement reports whether the policy allows an element, by its name in lower case. The scanner calls it for every
-// tag; a switch takes a third of the time of a search.
+// tag; a switch takes a third of the time of a search. It must name the same elements as policy.
 func isElement(name string) bool {
 	switch name {
 	case "a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u":
@@ -22,7 +22,8 @@ func isElement(name string) bool {
 	return false
 }
 
-// titleElements are the elements allowed in titles (docs/decisions.md: Which fields are HTML).
+// titleElements are the elements allowed in titles (docs/decisions.md: Which fields are HTML). They change the
+// meaning of a title, as in CO<sub>2</sub> and the italics of species; all else is layout.
 var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
 // The words allowed in attributes. Other classes could lay a link over the portal's page, other relations give the
@@ -34,7 +35,8 @@ var (
 	relations     = []string{"external", "license", "nofollow", "noopener", "noreferrer", "sponsored", "ugc"}
 )
 
-// words matches any number of words, separated by spaces.
+// words matches any number of words, separated by spaces. The expression must accept what allowedWords accepts: one
+// serves bluemonday, the other the scanner.
 func words(word string) *regexp.Regexp { return regexp.MustCompile(`^ *((` + word + `)( +|$))*$`) }
 
 // allowedWords reports whether all words of a value are allowed.
@@ -51,7 +53,8 @@ func allowedWords(value string, names, families []string) bool {
 	return true
 }
 
-// policy is the scanner's rules for bluemonday, built on first use: most processes never need it.
+// policy is the scanner's rules for bluemonday, built on first use: most processes never need it. Elements whose
+// content is no text for readers lose it, too (SkipElementsContent).
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u")

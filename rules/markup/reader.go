@@ -6,7 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// reader reads a stored text once and writes it as HTML with the markup of titles or as plain text.
+// reader reads a stored text once and writes it as HTML with the markup of titles or as plain text. One pass and
+// one buffer: the fields are the state of the text read so far. Its methods write only at the end of dst, but for
+// rotate and for the tag of an element that turns out empty.
 type reader struct {
 	text string
 	dst  []byte
@@ -15,19 +17,23 @@ type reader struct {
 	tags   bool // write HTML
 	parted bool // write a line feed between blocks
 
-	open     []frame
-	skipped  int             // open elements beyond maxDepth
-	math     int             // open math elements
-	spaced   bool            // what is written ends in a space or is empty
-	waiting  bool            // a space is written if text of the same token follows
-	rotated  bool            // prescripts were moved, and spaces with them
-	cdata    bool            // the end of a CDATA section vanishes
-	noEnd    bool            // no comment ends any more
-	formulas bool            // the alternatives that are open have MathML
-	ends     map[string]bool // the names of end tags, if known
+	open    []frame
+	skipped int // open elements beyond maxDepth
+	math    int // open math elements
+	// White space is written late or not at all, so that "a <b> c</b>" has one space, and it stands outside of the
+	// tags.
+	spaced   bool // what is written ends in a space or is empty
+	waiting  bool // a space is written if text of the same token follows
+	rotated  bool // prescripts were moved, and spaces with them
+	cdata    bool // the end of a CDATA section vanishes
+	noEnd    bool // no comment ends any more
+	formulas bool // the alternatives that are open have MathML
+	// Filled by hasEnd when a tag is in doubt; nil before.
+	ends map[string]bool // the names of end tags, if known
 }
 
-// frame is an open element.
+// frame is an open element. For scripts, children counts what has been read of the element, since the role of a
+// child is its number.
 type frame struct {
 	name     string // local
 	tag      string // the element it is written as; "" if only its content is written
@@ -39,7 +45,8 @@ type frame struct {
 	pre      int // offset of the prescripts in dst, or 0
 }
 
-// read reads the text.
+// read reads the text. Each step takes at least one byte, so that reading ends. What is no markup and no reference
+// is text.
 func (r *reader) read() []byte {
 	r.from, r.spaced = len(r.dst), true
 	for s := r.text; s != ""; {
@@ -117,7 +124,8 @@ func (r *reader) begin() {
 	r.waiting, r.spaced = false, false
 }
 
-// space writes a space, unless one is written already, or the white space has no meaning in MathML.
+// space writes a space, unless one is written already, or the white space has no meaning in MathML. MathML ignores
+// white space between elements, and in tokens at their ends; mtext and ms keep it.
 func (r *reader) space() {
 	if top := r.top(); top != nil && top.role >= foreign {
 		switch top.name {
@@ -157,7 +165,8 @@ func isSpace(c rune) bool {
 	return c <= ' ' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029' || c&0xfffe == 0xfffe
 }
 
-// reference writes the character reference at the beginning of s and returns its size, 0 if there is none.
+// reference writes the character reference at the beginning of s and returns its size, 0 if there is none. As text
+// it is decoded once: &amp;lt; becomes &lt;, not "<".
 func (r *reader) reference(s string) int {
 	size := reference(s)
 	if size == 0 {
@@ -176,5 +185,6 @@ func (r *reader) reference(s string) int {
 	return size
 }
 
-// isInvisible reports the invisible operators of MathML.
+// isInvisible reports the invisible operators of MathML. They are function application, invisible times, separator
+// and plus. They have no glyph, but would part words.
 func isInvisible(c rune) bool { return c >= '\u2061' && c <= '\u2064' }

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// LinkKind is the kind of record that a link of a rendered citation leads to.
+// LinkKind is the kind of record that a link of a rendered citation leads to. Citations that OSIRIS renders link to
+// its own pages; the kind says to which.
 type LinkKind string
 
 // The kinds of links for which Relink calls target.
@@ -16,7 +17,8 @@ const (
 	LinkPerson   LinkKind = "person"   // /profile/{id}
 )
 
-// addressEscapes escapes an address for an attribute in the way that Clean does.
+// addressEscapes escapes an address for an attribute in the way that Clean does. Clean would otherwise change the
+// result, which is kept as clean HTML.
 var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "<", "%3C", ">", "%3E")
 
 // Relink points the links of a citation at a site that does not have the pages that they name. target returns the
@@ -34,7 +36,8 @@ func Relink(citation string, target func(kind LinkKind, id string) string) strin
 	})
 }
 
-// targetOf returns the target of an address, or "" if the address does not lead to a record.
+// targetOf returns the target of an address, or "" if the address does not lead to a record. /profile/ada?tab=2#top
+// leads to the person ada. Query and fragment belong to the page that is not there.
 func targetOf(address string, target func(LinkKind, string) string) string {
 	for _, l := range [...]struct {
 		kind   LinkKind

@@ -7,7 +7,8 @@ import (
 )
 
 // Restrict returns HTML that another system has stored. The elements i b em strong sub sup stay, without attributes
-// and properly nested. Character references stay. Restrict escapes all other markup, so that readers see it as typed.
+// and properly nested. Character references stay. Restrict escapes all other markup, so that readers see it as
+// typed. P < 0.05 & <i>E. coli</i> <a href=…> becomes P &lt; 0.05 &amp; <i>E. coli</i> &lt;a href=…&gt;.
 func Restrict(s string) string {
 	if plainText(s) {
 		return s
@@ -50,7 +51,8 @@ func Restrict(s string) string {
 // maxTitleTag bounds a tag, so that a title of many "<" takes linear time.
 const maxTitleTag = 256
 
-// titleTag reads an allowed tag without its attributes; size is 0 if s begins with other text.
+// titleTag reads an allowed tag without its attributes; size is 0 if s begins with other text. Attributes are
+// dropped without being read: none of them is needed, and none can then be dangerous.
 func titleTag(s string) (name string, end bool, size int) {
 	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
@@ -80,6 +82,8 @@ func appendRune(dst []byte, s string) ([]byte, int) {
 }
 
 // Stored returns s unchanged if it has no markup beyond the allow-list ("P < 0.05"), and Restrict(s) otherwise.
+// Byte for byte, since clients compare and synchronise stored texts. Restrict is only for what could run or lay out
+// something.
 func Stored(s string) string {
 	if !tagged(s) || simple(s) {
 		return s
@@ -87,8 +91,9 @@ func Stored(s string) string {
 	return Restrict(s)
 }
 
-// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a digit,
-// a sign or a character beyond ASCII.
+// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not followed by a space, a
+// digit, a sign or a character beyond ASCII. HTML begins a tag only by a letter, "/", "!" or "?" after "<"; the
+// rest is cautious and counts as one, too.
 func tagged(s string) bool {
 	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
 		s = s[lt+1:]

@@ -2,7 +2,9 @@ package markup
 
 import "strings"
 
-// markup reads what begins with the '<' at the beginning of s and returns its size, 0 if it is text.
+// markup reads what begins with the '<' at the beginning of s and returns its size, 0 if it is text. In this order:
+// comments, CDATA sections, processing instructions and declarations, elements. A comment without an end is text,
+// and noEnd remembers that, so that many "<!--" do not search the rest each.
 func (r *reader) markup(s string) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -50,7 +52,8 @@ func (r *reader) isHidden(e element) bool {
 }
 
 // sizeOfHidden returns the size of the content that s begins with, with its end tag. Without an end tag the content
-// of a script is the rest, and that of other elements is shown.
+// of a script is the rest, and that of other elements is shown. The content of script and style is raw text for
+// HTML, in which only their end tag counts.
 func (r *reader) sizeOfHidden(s string, e element) int {
 	raw := e.local == "script" || e.local == "style"
 	if !raw && !r.hasEnd(e.name) {
@@ -73,12 +76,14 @@ func (r *reader) sizeOfHidden(s string, e element) int {
 	return 0
 }
 
-// hasFormula reports whether the alternatives before s have MathML.
+// hasFormula reports whether the alternatives before s have MathML. JATS has a formula as TeX and as MathML within
+// alternatives; to show both would show it twice.
 func hasFormula(s string) bool {
 	s, _, found := strings.Cut(s, "alternatives>")
 	return found && (strings.Contains(s, ":math") || strings.Contains(s, "<math"))
 }
 
+// top returns the innermost open element, or nil.
 func (r *reader) top() *frame {
 	if len(r.open) == 0 {
 		return nil
@@ -99,7 +104,8 @@ func (r *reader) breaks(e element) bool {
 	return true
 }
 
-// start reads a start tag.
+// start reads a start tag. The steps: what only separates, the tag to write, the place among scripts, then the
+// frame. An element beyond maxDepth is counted, so that its end tag closes no other.
 func (r *reader) start(e element) {
 	if r.breaks(e) {
 		return
@@ -148,7 +154,7 @@ func (r *reader) start(e element) {
 	r.open = append(r.open, f)
 }
 
-// end reads an end tag.
+// end reads an end tag. It closes the elements inside, too; an end tag without a start vanishes.
 func (r *reader) end(e element) {
 	if r.breaks(e) {
 		return
@@ -180,7 +186,8 @@ func (r *reader) closeTo(at int) {
 	}
 }
 
-// endTag writes the end tag of an element before the space at its end. It removes the tag of an empty element.
+// endTag writes the end tag of an element before the space at its end. It removes the tag of an empty element. The
+// space moves behind the tag, so that <i>a </i>b is a word, a space and a word in text and HTML alike.
 func (r *reader) endTag(f *frame) {
 	if !r.tags || f.tag == "" {
 		return
@@ -200,7 +207,8 @@ func (r *reader) endTag(f *frame) {
 	}
 }
 
-// rotate moves what is written from an offset on to a place before.
+// rotate moves what is written from an offset on to a place before. MathML writes prescripts behind the base,
+// readers see them before it.
 func (r *reader) rotate(to, from int) {
 	moved := append([]byte(nil), r.dst[from:]...)
 	copy(r.dst[to+len(moved):], r.dst[to:from])
@@ -208,7 +216,8 @@ func (r *reader) rotate(to, from int) {
 	r.rotated = true
 }
 
-// part separates blocks.
+// part separates blocks. An element that is open across the border of two paragraphs is closed before and opened
+// again behind it, so that each paragraph is whole HTML.
 func (r *reader) part() {
 	if !r.parted || r.math > 0 {
 		r.separate()

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Title returns a stored text as HTML with the inline markup of titles: i b em strong sub sup, without attributes and
-// properly nested. Other elements that mean the same become one of these: bold, italic and inf, with or without a
-// prefix such as jats:, and the scripts of MathML. Of all other elements only the content stays, of script and style
-// nothing. Blocks and line breaks separate words; comments, processing instructions and the marks of CDATA sections
-// vanish. Character references stay. What is no element and no reference is text. White space becomes one space.
+// Title returns a stored text as HTML with the inline markup of titles: i b em strong sub sup, without attributes
+// and properly nested. Other elements that mean the same become one of these: bold, italic and inf, with or without
+// a prefix such as jats:, and the scripts of MathML. Of all other elements only the content stays, of script and
+// style nothing. Blocks and line breaks separate words; comments, processing instructions and the marks of CDATA
+// sections vanish. Character references stay. What is no element and no reference is text. White space becomes one
+// space. <jats:italic>E. coli</jats:italic> in&#160;H<inf>2</inf>O becomes <i>E. coli</i> in&#160;H<sub>2</sub>O.
 func Title(s string) string {
 	if settled(s, true) {
 		return s
@@ -19,7 +20,8 @@ func Title(s string) string {
 	return string(AppendTitle(nil, s))
 }
 
-// AppendTitle appends Title(s) to dst. If an element is nested too deep, only its content stays.
+// AppendTitle appends Title(s) to dst. If an element is nested too deep, only its content stays. It appends to
+// spare a copy to callers that write a row.
 func AppendTitle(dst []byte, s string) []byte {
 	if settled(s, true) {
 		return append(dst, s...)
@@ -43,7 +45,7 @@ func Plain(s string) string {
 }
 
 // Paragraphs returns the paragraphs of a stored text as HTML in the form of Title. Blocks and empty lines separate
-// them.
+// them. A list item, a heading and a table row are paragraphs, too.
 func Paragraphs(s string) (all []string) {
 	r := reader{text: s, tags: true, parted: true}
 	for one := range strings.SplitSeq(string(r.read()), "\n") {
@@ -54,10 +56,12 @@ func Paragraphs(s string) (all []string) {
 	return all
 }
 
-// headings are the titles of abstracts that say no more than that, in small letters.
+// headings are the titles of abstracts that say no more than that, in small letters. These are in the languages of
+// the publishers whose records the institutes import.
 var headings = []string{"abstract", "abstract:", "summary", "zusammenfassung", "résumé", "resumen"}
 
 // Abstract returns a stored abstract without a title that only names it as one.
+// <jats:title>Abstract</jats:title><jats:p>Owls… becomes <jats:p>Owls…; a title such as Methods stays.
 func Abstract(s string) string {
 	for at := 0; ; {
 		rest := strings.TrimLeft(s[at:], " \t\r\n")
@@ -84,7 +88,8 @@ func Abstract(s string) string {
 	}
 }
 
-// settled reports whether Title returns s unchanged or, without tags, whether Plain does.
+// settled reports whether Title returns s unchanged or, without tags, whether Plain does. The plain letters come
+// first, because the loop runs over every title that is read.
 func settled(s string, tags bool) bool {
 	space := s != ""
 	for i := 0; i < len(s); i++ {
@@ -105,7 +110,8 @@ func settled(s string, tags bool) bool {
 	return !space
 }
 
-// maxReference bounds the length of a character reference, "&" and ";" included.
+// maxReference bounds the length of a character reference, "&" and ";" included. The longest name of HTML,
+// CounterClockwiseContourIntegral, has 31 letters.
 const maxReference = 34
 
 // reference returns the size of a character reference, or 0 for a plain ampersand.
