@@ -27,7 +27,9 @@ const (
 )
 
 // answer sends an entry of a key, or 304 if the client has it. how and detail are for Cache-Status. The error is
-// result.ErrInFlight if too many bytes wait to be sent.
+// result.ErrInFlight if too many bytes wait to be sent. The body is shared memory: it is retained until the
+// connection has sent it. If memory for whole answers is short, the body is sent in pieces from the cache, and the
+// budget counts one piece.
 func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, detail string) error {
 	unchanged := e.status == http.StatusOK && e.known(c)
 	sends := !unchanged && c.Method() != fiber.MethodHead
@@ -49,6 +51,7 @@ func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, d
 	h.AddBytesV("Cache-Status", append(said, detail...))
 	setDate(c, e.header.Get(fiber.HeaderDate))
 	conn := connOf(c)
+	// The connection may repeat a fresh hit without this package, as long as the entry stays (hit.go).
 	if how == hit && detail == "" && conn != nil && conn.Repeats && (whole || unchanged) {
 		if again := newRepeatable(p.store, key, e); again != nil {
 			conn.Hit = again
@@ -60,6 +63,7 @@ func (p *Proxy) answer(c *fiber.Ctx, key []byte, e *entry, now time.Time, how, d
 		h.SetStatusCode(http.StatusNotModified)
 		return nil
 	}
+	// A 304 has no part, and for HEAD the range does not count (RFC 9110: 14.2).
 	from, to := e.part(c)
 	switch {
 	case sends && !whole:
@@ -81,7 +85,8 @@ func connOf(c *fiber.Ctx) *listener.Conn {
 	return conn
 }
 
-// pieceBytes is about how much memory an answer takes that is sent in pieces.
+// pieceBytes is about how much memory an answer takes that is sent in pieces. It is what the budget counts for one
+// such answer, whatever its length.
 const pieceBytes = 64 << 10
 
 // pieces is a kept body that is sent while memory for whole answers is short. It does not keep the body in memory: if
@@ -115,7 +120,8 @@ func (s *pieces) Close() error {
 var errDropped = errors.New("the answer is no longer kept")
 
 // part returns the range of the body that the client requests, and sets its headers, or the whole body (RFC 9110:
-// 14.2). It does not serve several ranges, or ranges outside of the body.
+// 14.2). It does not serve several ranges, or ranges outside of the body. If-Range with another or a weak tag asks
+// for the whole body (RFC 9110: 13.1.5).
 func (e *entry) part(c *fiber.Ctx) (from, to int) {
 	asked, unless := c.Request().Header.Peek(fiber.HeaderRange), string(c.Request().Header.Peek(fiber.HeaderIfRange))
 	size := len(e.content.Body)
@@ -131,7 +137,8 @@ func (e *entry) part(c *fiber.Ctx) (from, to int) {
 	return from, last + 1
 }
 
-// known reports whether the client has the entry (RFC 9110: 13.2.2).
+// known reports whether the client has the entry (RFC 9110: 13.2.2). If-None-Match is compared weakly, and
+// If-Modified-Since counts only without it.
 func (e *entry) known(c *fiber.Ctx) bool {
 	h := &c.Request().Header
 	if tags := h.PeekAll(fiber.HeaderIfNoneMatch); len(tags) > 0 {

@@ -9,6 +9,7 @@ import (
 	"vitrine/proxy/response"
 )
 
+// All headers of CORS for responses begin so (Fetch standard).
 const accessControl = "Access-Control-"
 
 // crossOrigin are headers of a response that say which sites' scripts may read it.
@@ -17,7 +18,8 @@ type crossOrigin struct {
 	varies  bool // they depend on the Origin of the request
 }
 
-// ownHeaders returns what http.cors has set for a response.
+// ownHeaders returns what http.cors has set for a response. It has to be asked before the other server's headers
+// replace them.
 func ownHeaders(c *fiber.Ctx) (own crossOrigin) {
 	for name, value := range c.Response().Header.All() {
 		if strings.HasPrefix(string(name), accessControl) {
@@ -41,7 +43,8 @@ func (o crossOrigin) replace(c *fiber.Ctx) {
 	}
 }
 
-// keepOptions removes from an answer to OPTIONS all but what scripts may send.
+// keepOptions removes from an answer to OPTIONS all but what scripts may send. The other server may answer OPTIONS
+// as it answers GET, with the content that the key opens.
 func keepOptions(c *fiber.Ctx) {
 	c.Response().ResetBody()
 	deleteHeaders(c, func(name string) bool {
@@ -73,8 +76,9 @@ func deleteHeaders(c *fiber.Ctx, drops func(name string) bool) {
 	}
 }
 
-// guardAnswer makes an answer that only callers with a key or session get private: the upstream server, which answers
-// this server's key, does not know that there are other callers.
+// guardAnswer makes an answer that only callers with a key or session get private: the upstream server, which
+// answers this server's key, does not know that there are other callers. Directives that only restrict, such as
+// no-store and max-age, stay. Headers for content delivery networks go: they would override Cache-Control there.
 func guardAnswer(c *fiber.Ctx, set *Policy) {
 	h := &c.Response().Header
 	for _, name := range set.Vary {

@@ -14,7 +14,8 @@ import (
 
 // entry is a kept response. It is immutable.
 type entry struct {
-	status   int
+	status int
+	// Requests that run have the entry while another takes its place, so nothing of it changes.
 	header   http.Header    // end to end, as the other server sent it
 	content  *result.Answer // the body, which counts as in flight once, however many clients it is sent to
 	vary     []selecting
@@ -22,6 +23,7 @@ type entry struct {
 	etag     string // empty if there is none
 	modified string // Last-Modified; empty if there is none
 
+	// These are computed once, on receipt.
 	age          time.Duration // when it was received
 	life         time.Duration
 	revalidating time.Duration // how long after life it is used while it is validated
@@ -31,13 +33,15 @@ type entry struct {
 	ready        *fasthttp.ResponseHeader
 }
 
-// selecting is a header of requests that selects a response, with the value that the response is for.
+// selecting is a header of requests that selects a response, with the value that the response is for. The line
+// spares the splitting of lists for most requests: the same program sends the same line.
 type selecting struct {
 	name, value string
 	line        string // as the client sent it, if it was one line
 }
 
-// newEntry returns a response to a GET with the request headers asked.
+// newEntry returns a response to a GET with the request headers asked. Without a Date the time of receipt stands in
+// (RFC 9110: 6.6.1).
 func newEntry(
 	asked http.Header, status int, header http.Header, content *result.Answer, requested, received time.Time,
 ) *entry {
@@ -85,20 +89,23 @@ func (e *entry) of(h *fasthttp.RequestHeader) bool {
 	return true
 }
 
-// alike reports whether the same requests select two entries.
+// alike reports whether the same requests select two entries. A new entry replaces one that is alike; others are
+// further variants of the key.
 func (e *entry) alike(other *entry) bool {
 	return slices.EqualFunc(e.vary, other.vary, func(a, b selecting) bool {
 		return a.name == b.name && a.value == b.value
 	})
 }
 
-// left returns how long the entry is fresh; it is stale from 0 on.
+// left returns how long the entry is fresh; it is stale from 0 on. It is negative for how long the entry has been
+// stale.
 func (e *entry) left(now time.Time) time.Duration { return e.life - e.ageAt(now) }
 
+// ageAt returns the current age (RFC 9111: 4.2.3). A clock that goes back makes no entry younger than it arrived.
 func (e *entry) ageAt(now time.Time) time.Duration { return e.age + max(now.Sub(e.received), 0) }
 
 // mostUnreachable is how long stale responses are used while the other server cannot be reached, unless they set or
-// forbid it themselves.
+// forbid it themselves. A server that is away for a night or for maintenance so does not take its pages with it.
 const mostUnreachable = 24 * time.Hour
 
 // standsIn reports whether the stale entry may be used because the other server fails. unreachable means that it sent
@@ -108,7 +115,8 @@ func (e *entry) standsIn(now time.Time, unreachable bool) bool {
 	return !e.strict && (stale < e.failing || unreachable && !e.shared && e.failing == 0 && stale < mostUnreachable)
 }
 
-// updated returns the entry with the headers of a 304 for it (RFC 9111: 3.2).
+// updated returns the entry with the headers of a 304 for it (RFC 9111: 3.2). The headers that describe the stored
+// body stay, since the body does. It makes another entry, because e may be in use.
 func (e *entry) updated(asked, fresh http.Header, requested, received time.Time) *entry {
 	header := e.header.Clone()
 	for name, lines := range fresh {
@@ -124,7 +132,8 @@ func (e *entry) updated(asked, fresh http.Header, requested, received time.Time)
 	return newEntry(asked, e.status, header, e.content, requested, received)
 }
 
-// size is about how many bytes the entry takes.
+// size is about how many bytes the entry takes. 1024 stands for the structures; headers count twice, for the map
+// and for the ready header.
 func (e *entry) size() int64 {
 	n := 1024 + cap(e.content.Body)
 	for _, s := range e.vary {

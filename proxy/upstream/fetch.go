@@ -12,7 +12,9 @@ import (
 	"vitrine/proxy/upstream/gate"
 )
 
-// fetched is the result of a fetch: an entry that was kept, or a response that must be forwarded to one client.
+// fetched is the result of a fetch: an entry that was kept, or a response that must be forwarded to one client. One
+// of entry and response is set, unless there was an error. Its owner must send or discard the response, which has a
+// connection and a place at the gate.
 type fetched struct {
 	entry    *entry
 	response *gate.Response
@@ -30,7 +32,8 @@ func (f fetched) discard() {
 	}
 }
 
-// whole returns a request without its conditions: this package evaluates them on the whole answer.
+// whole returns a request without its conditions: this package evaluates them on the whole answer. A condition of
+// the first client would otherwise decide what all others get.
 func (r *request) whole() *request {
 	all := *r
 	all.header = r.header.Clone()
@@ -41,7 +44,9 @@ func (r *request) whole() *request {
 }
 
 // fetch requests a target whose answer may be kept, for a client whose share the request has. It validates stale
-// unless that is nil. It ignores the request's own conditions. It ends with waiting, until the response begins.
+// unless that is nil. It ignores the request's own conditions. It ends with waiting, until the response begins. In
+// steps: ask, with the validators of a stale entry; take a 304 as its renewal; hand back what must not be kept;
+// read the body, and hand back what turns out too long or too slow; keep the rest.
 func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate.Share) (fetched, error) {
 	whole, more := r.whole(), http.Header{}
 	if stale != nil && stale.etag != "" {
@@ -93,7 +98,8 @@ func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate
 	return fetched{entry: e, status: resp.StatusCode}, nil
 }
 
-// exact returns a body without much room at its end, which a kept one would hold for as long.
+// exact returns a body without much room at its end, which a kept one would hold for as long. An eighth is the
+// waste that a copy is worth.
 func exact(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

@@ -15,15 +15,16 @@ import (
 )
 
 // flights are the fetches under way, by key. Each ends with the status of the other server's response, or with the
-// error why there is none.
+// error why there is none. The body is no part of it: followers find it in the store, by their own headers.
 type flights = flight.Group[string, int]
 
 // load answers from the other server, sharing the request with concurrent requests for the same key. e is the kept
 // entry, or nil.
 //
 // A request waits for its client's share before it leads a flight, and those that follow need none: so no client
-// waits for another's share. A flight ends as soon as it is known whether its answer can be kept: if not, those that
-// follow go by themselves, and for a while others do not wait first.
+// waits for another's share. A flight ends as soon as it is known whether its answer can be kept: if not, those
+// that follow go by themselves, and for a while others do not wait first. A key that lately could not be kept is
+// not shared, because all who follow would have to ask themselves anyway.
 func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) error {
 	arrived := p.options.Now()
 	if e != nil || !p.unkept.has(r.key, arrived) {
@@ -53,6 +54,7 @@ func (p *Proxy) join(ctx context.Context, r *request) (f *flight.Run[int], by *g
 	if f = p.flights.Running(r.key); f != nil {
 		return f, nil, nil
 	}
+	// Waiting for the share takes time: another request may lead by now, which Join finds out.
 	share, err := p.gate.Admit(ctx, r.client)
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +70,8 @@ func (p *Proxy) join(ctx context.Context, r *request) (f *flight.Run[int], by *g
 // errBroken is the error of a flight whose leader panics.
 var errBroken = errors.New("the request has failed")
 
-// lead fetches the answer for a flight.
+// lead fetches the answer for a flight. It fetches for p.life rather than for its client's context, so that a
+// client who leaves does not end the request of those who follow.
 func (p *Proxy) lead(
 	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight.Run[int], by gate.Share, arrived time.Time,
 ) error {
@@ -89,8 +92,9 @@ func (p *Proxy) lead(
 	return p.finish(ctx, c, r, e, got, err)
 }
 
-// follow waits for a flight. It reports whether it has answered, or failed; otherwise the request needs an answer of
-// its own.
+// follow waits for a flight. It reports whether it has answered, or failed; otherwise the request needs an answer
+// of its own. What is in the store has to suit this request's headers; if it does not, the flight was of no use to
+// it.
 func (p *Proxy) follow(
 	ctx context.Context, c *fiber.Ctx, r *request, e *entry, f *flight.Run[int], arrived time.Time,
 ) (answered bool, err error) {
@@ -115,7 +119,9 @@ func (p *Proxy) follow(
 	return false, nil
 }
 
-// newer returns the entry for a request, if it is another than e, and fresh or not older than the request.
+// newer returns the entry for a request, if it is another than e, and fresh or not older than the request. An entry
+// that is stale on receipt, such as one of max-age=0, still answers requests that arrived before it: to them it is
+// new.
 func (p *Proxy) newer(c *fiber.Ctx, r *request, e *entry, arrived time.Time) *entry {
 	shared := p.store.find([]byte(r.key), &c.Request().Header)
 	if shared == nil || shared == e || shared.left(p.options.Now()) <= 0 && shared.received.Before(arrived) {
@@ -136,7 +142,8 @@ func (p *Proxy) answerStale(c *fiber.Ctx, r *request, e *entry) error {
 	return p.answer(c, []byte(r.key), e, p.options.Now(), hit, "; detail=upstream-failed")
 }
 
-// finish answers with the result of a fetch.
+// finish answers with the result of a fetch. A stale entry stands in for an error, and for a status of 500 and
+// more, as long as it may.
 func (p *Proxy) finish(ctx context.Context, c *fiber.Ctx, r *request, e *entry, got fetched, err error) error {
 	now := p.options.Now()
 	if e != nil && e.standsIn(now, err != nil) && (err != nil || got.response != nil && got.status >= 500) {
@@ -159,7 +166,7 @@ func (p *Proxy) finish(ctx context.Context, c *fiber.Ctx, r *request, e *entry, 
 }
 
 // validateLater validates an entry in the background, unless its URL is being fetched, or its client has too many
-// requests under way.
+// requests under way. It never waits: the client has its answer already, and the next request tries again.
 func (p *Proxy) validateLater(r *request, e *entry) {
 	by, admitted := p.gate.TryAdmit(r.client)
 	if !admitted {

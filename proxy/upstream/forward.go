@@ -14,11 +14,12 @@ import (
 	"vitrine/proxy/upstream/gate"
 )
 
-// mostGathering is how long the parts of an answer that is not kept are held back until it is whole.
+// mostGathering is how long the parts of an answer that is not kept are held back until it is whole. Beyond two
+// seconds a reader would see a page that hangs.
 const mostGathering = 2 * time.Second
 
 // forward sends a response to one client: whole, or while it arrives. begun is what has been read of the body, or
-// nil.
+// nil. HEAD, 204 and 304 have no body to send, whatever the other server wrote.
 func (p *Proxy) forward(
 	waiting context.Context, c *fiber.Ctx, r *request, resp *gate.Response, begun *gate.Gathered, how string,
 ) error {

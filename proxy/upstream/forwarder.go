@@ -20,6 +20,13 @@ import (
 
 // Forwarder decides which requests the other server answers, and has a Proxy send them. It is safe for concurrent
 // use.
+//
+// What happens to a request, in this order:
+//
+//	spelling   the path in all readings: this server's own, moved, or the other server's (paths.go)
+//	door       who may ask for it; its key and session are checked and taken out
+//	kept       if a rule of upstream.keep covers it: an answer from the Keeper (keptpath.go)
+//	Proxy      otherwise: the shared cache by URL, or the other server
 type Forwarder struct {
 	proxy  *Proxy
 	keeper *kept.Keeper
@@ -27,7 +34,8 @@ type Forwarder struct {
 	tagged bool
 }
 
-// ForwarderOptions configures a Forwarder.
+// ForwarderOptions configures a Forwarder. Policy is required. It is a function, because a reload changes it while
+// requests run.
 type ForwarderOptions struct {
 	Options
 	Keeper *kept.Keeper // of the answers that are kept by rule; nil if there are none
@@ -61,7 +69,8 @@ func (f *Forwarder) Close() {
 	}
 }
 
-// Moved forwards requests for moved routes.
+// Moved forwards requests for moved routes. It stands before this server's own routes, since a moved route has one,
+// too.
 func (f *Forwarder) Moved(c *fiber.Ctx) error {
 	if f.policy(c).moved(c.Path()) {
 		return f.forward(c)
@@ -69,7 +78,7 @@ func (f *Forwarder) Moved(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// Unrouted forwards requests for which there is no route.
+// Unrouted forwards requests for which there is no route. It stands behind all routes.
 func (f *Forwarder) Unrouted(c *fiber.Ctx) error {
 	if f.policy(c).Falls(c.Path()) {
 		return f.forward(c)
@@ -95,8 +104,9 @@ func (f *Forwarder) forward(c *fiber.Ctx) error {
 	return f.pass(c, path, set.besideRule(path, door))
 }
 
-// passOptions is pass for OPTIONS. Where a rule closes the path, only what scripts may send reaches the caller: many
-// programs do not look at the method, and send what a GET with a key would get.
+// passOptions is pass for OPTIONS. Where a rule closes the path, only what scripts may send reaches the caller:
+// many programs do not look at the method, and send what a GET with a key would get. Scripts of other sites still
+// learn what they may send.
 func (f *Forwarder) passOptions(c *fiber.Ctx, path urlpath.Path, door auth.Door) error {
 	err := f.pass(c, path, door)
 	if err != nil || f.policy(c).besideRule(path, door) == door {
@@ -120,6 +130,7 @@ func (f *Forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error 
 			Kind: rules.ErrWrongCall, Reason: "The body contains a key, which is for this server alone.",
 		}
 	}
+	// What the other server sends replaces all headers, so those of this server are put back afterwards.
 	own, limit := ownHeaders(c), auth.LimitOf(c)
 	err = f.proxy.Serve(c, Client{
 		Known: entry.Known, Scheme: set.Auth.Scheme(c), Addr: set.Auth.Addr(c), Key: entry.Key,
@@ -172,7 +183,8 @@ func (f *Forwarder) answerKept(c *fiber.Ctx, k keptPath, door auth.Door) error {
 
 var errPathReveals = &rules.Error{Kind: rules.ErrWrongCall, Reason: "The path contains a key."}
 
-// passUnkept sends the answer to a key that is too long to be kept, as it arrives, to this client alone.
+// passUnkept sends the answer to a key that is too long to be kept, as it arrives, to this client alone. It waits
+// for its turn under the rule, since the rule's rate holds for all requests that it makes.
 func (f *Forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, key string) error {
 	done, err := f.keeper.Turn(c.UserContext(), rule)
 	if err != nil {
@@ -198,7 +210,8 @@ func (f *Forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, 
 	return nil
 }
 
-// Fetch requests an answer that is kept by rule, under a policy. A nil Forwarder has no server to ask.
+// Fetch requests an answer that is kept by rule, under a policy. A nil Forwarder has no server to ask. It is what a
+// kept.Keeper calls for a missing or an old answer.
 func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept.Answer, error) {
 	if f == nil {
 		return kept.Answer{}, fmt.Errorf("fetch %s: %w: there is no other server", r.Target, rules.ErrUnavailable)

@@ -8,7 +8,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ofHop are headers of one connection (RFC 9110: 7.6.1).
+// ofHop are headers of one connection (RFC 9110: 7.6.1). Some are of older standards, and some servers still send
+// them.
 var ofHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
 	"Proxy-Authentication-Info",
@@ -34,7 +35,8 @@ var (
 var conditions = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
 	"Range"}
 
-// requestHeader returns the headers to forward. The values do not use the request's memory.
+// requestHeader returns the headers to forward. The values do not use the request's memory. The order is that of
+// RFC 9110: 7.6.1, first what Connection names, then the rest.
 func requestHeader(h *fasthttp.RequestHeader) http.Header {
 	header := http.Header{}
 	for name, value := range h.All() {
@@ -49,8 +51,9 @@ func requestHeader(h *fasthttp.RequestHeader) http.Header {
 	return header
 }
 
-// readAsHyphen reports whether a server that gives programs their headers as variables may read a character of a name
-// as it reads a hyphen: as an underscore.
+// readAsHyphen reports whether a server that gives programs their headers as variables may read a character of a
+// name as it reads a hyphen: as an underscore. CGI (RFC 3875: 4.1.18) turns hyphens into underscores, so
+// X_Forwarded_For would become HTTP_X_FORWARDED_FOR.
 func readAsHyphen(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
@@ -68,7 +71,8 @@ var forAll = []string{
 	"Via",
 }
 
-// endToEnd deletes the headers of a connection, including those that Connection names.
+// endToEnd deletes the headers of a connection, including those that Connection names. It changes the header in
+// place.
 func endToEnd(header http.Header) {
 	for _, name := range listed(header["Connection"]) {
 		if name = http.CanonicalHeaderKey(name); !slices.Contains(forAll, name) {
@@ -80,7 +84,8 @@ func endToEnd(header http.Header) {
 	}
 }
 
-// readyHeader returns a header to send, without Age and Cache-Status. The HTTP server sets the length itself.
+// readyHeader returns a header to send, without Age and Cache-Status. The HTTP server sets the length itself. It is
+// made once for an entry, and copied for each answer.
 func readyHeader(status int, header http.Header) *fasthttp.ResponseHeader {
 	ready := &fasthttp.ResponseHeader{}
 	ready.SetStatusCode(status)

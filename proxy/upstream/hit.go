@@ -8,7 +8,8 @@ import (
 )
 
 // repeatable is an entry that was sent to a client. It does not keep what the cache drops in memory: thousands of
-// them may be in use, for each an entry of up to Options.KeptBytes.
+// them may be in use, for each an entry of up to Options.KeptBytes. It belongs to one connection, which asks it
+// when the same request comes again.
 type repeatable struct {
 	store *store
 	key   []byte
@@ -16,7 +17,7 @@ type repeatable struct {
 	entry weak.Pointer[entry]
 }
 
-// newRepeatable returns nil if the entry is no longer kept.
+// newRepeatable returns nil if the entry is no longer kept. The cache may have dropped or refused the entry since.
 func newRepeatable(s *store, key []byte, e *entry) *repeatable {
 	among := s.variants(key)
 	if among == nil || !slices.Contains(among.entries, e) {

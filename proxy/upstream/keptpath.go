@@ -16,7 +16,8 @@ import (
 	"vitrine/rules/urlpath"
 )
 
-// keptPath is the path of a request for which there is a rule of upstream.keep.
+// keptPath is the path of a request for which there is a rule of upstream.keep. plain is what rules match and keys
+// begin with; sent is what the door is asked about.
 type keptPath struct {
 	rule  *kept.Rule // nil if there is none
 	sent  urlpath.Path
@@ -38,7 +39,8 @@ func findKept(k *kept.Keeper, path urlpath.Path) keptPath {
 }
 
 // keyOf returns the key of a request, and the parts of the request that are no part of it, in the form for
-// Vitrine-Ignored.
+// Vitrine-Ignored. Parameters that no rule names do not reach the other server, so they cannot make answers without
+// end.
 func (p keptPath) keyOf(c *fiber.Ctx, entry auth.Entry) (key, ignored string) {
 	params, _ := url.ParseQuery(string(entry.Query(c.Context().URI().QueryString()))) // those that can be read
 	key, dropped := p.rule.Key(p.plain, params)
@@ -74,7 +76,7 @@ func (f *Forwarder) Kept(c *fiber.Ctx) (r *KeptRequest, refused error) {
 }
 
 // Adopt makes a Keeper use rules from the next request on. An answer that is longer than all that may be sent at a
-// time is not kept, since it could not be sent.
+// time is not kept, since it could not be sent. A Keeper that is missing is an error only if there are rules.
 func Adopt(k *kept.Keeper, keep []kept.Rule, inFlight *result.InFlight) error {
 	keep = slices.Clone(keep)
 	for i := range keep {

@@ -11,7 +11,8 @@ import (
 	"vitrine/rules/urlpath"
 )
 
-// Doors say which paths the other server answers, and which callers may ask for them.
+// Doors say which paths the other server answers, and which callers may ask for them. It is made anew for each
+// generation of settings, and never changes.
 type Doors struct {
 	Own    *urlpath.Routes // all routes of this server
 	Routes []string        // those that moved: the other server answers them, and what is below them
@@ -28,7 +29,7 @@ func (d Doors) moved(path string) bool { return below(path, d.Routes) != "" }
 func (d Doors) Falls(path string) bool { return below(path, d.Paths) != "" }
 
 // below returns the first of some prefixes that is a path as it was sent, or above it, or "". One that ends with a
-// slash is not a path itself.
+// slash is not a path itself. /api covers /api and /api/x, but not /apix; /api/ covers /api/x alone.
 func below(path string, prefixes []string) string {
 	for _, prefix := range prefixes {
 		rest, found := strings.CutPrefix(path, prefix)
@@ -42,7 +43,8 @@ func below(path string, prefixes []string) string {
 // of reads a path that is moved or falls to the upstream server, and says who may ask for it: it is the one place
 // that decides this. It fails for a path that any common server may read as one that the upstream server does not
 // answer: outside of the prefixes, or a route of this server (docs/decisions.md: Spellings). A moved route has one
-// spelling, too, since its door would not hold for others.
+// spelling, too, since its door would not hold for others. The order matters: a moved route first, then this
+// server's own in any spelling, then what falls to the other server.
 func (d Doors) of(sent string) (urlpath.Path, auth.Door, error) {
 	path, err := urlpath.Parse(sent)
 	if err != nil {
@@ -72,8 +74,9 @@ func (d Doors) of(sent string) (urlpath.Path, auth.Door, error) {
 	return path, door, nil
 }
 
-// ofRule says who may ask for a path whose answers are kept by a rule; door is the path's without it. A key that has
-// an endpoint at a path of the other server closes it, whatever the rule says.
+// ofRule says who may ask for a path whose answers are kept by a rule; door is the path's without it. A key that
+// has an endpoint at a path of the other server closes it, whatever the rule says. Without auth in the rule, paths
+// below /api and /portfolio need what these need.
 func (d Doors) ofRule(k keptPath, door auth.Door) auth.Door {
 	switch rule := auth.Door(k.rule.Auth); {
 	case rule == "":
@@ -106,7 +109,8 @@ func (d Doors) besideRule(path urlpath.Path, door auth.Door) auth.Door {
 	return door
 }
 
-// misspelt refuses a path that is a route, or below a moved one, for some server.
+// misspelt refuses a path that is a route, or below a moved one, for some server. The message names the path, since
+// most such requests are mistakes.
 func misspelt(route string) error {
 	return &rules.Error{Kind: rules.ErrNotFound,
 		Reason: "The path is another spelling of " + route + ", which is the only one here."}

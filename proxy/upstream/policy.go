@@ -11,10 +11,11 @@ import (
 )
 
 // directives are those of a Cache-Control header, by their lower-case names. If a directive comes twice, the first
-// counts (RFC 9111: 4.2.1).
+// counts (RFC 9111: 4.2.1). A directive without a value, such as public, has an empty one.
 type directives map[string]string
 
 // parseDirectives reads the lines of a Cache-Control header. Commas in quoted strings are no separators.
+// max-age=60, no-cache="set-cookie, x" makes max-age: 60 and no-cache: set-cookie, x.
 func parseDirectives(lines []string) directives {
 	all := directives{}
 	for rest := strings.Join(lines, ","); rest != ""; {
@@ -53,7 +54,8 @@ func (d directives) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { _, ok := d[name]; return ok })
 }
 
-// duration returns the value of a directive, and whether it is there. A malformed value counts as 0.
+// duration returns the value of a directive, and whether it is there. A malformed value counts as 0. A mistake so
+// makes an answer stale, rather than fresh for longer than meant (RFC 9111: 4.2.1).
 func (d directives) duration(name string) (time.Duration, bool) {
 	value, ok := d[name]
 	n, _ := parseSeconds(value)
@@ -73,7 +75,9 @@ func parseSeconds(text string) (time.Duration, bool) {
 // them, because parts are not kept.
 var understood = []int{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}
 
-// storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3).
+// storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3). 206 and 304 are parts
+// of an answer. A response that sets a cookie is its first receiver's alone, whatever its directives say. Without a
+// lifetime and a validator a kept answer would be asked for again in full each time.
 func storable(status int, header http.Header, d directives) bool {
 	switch {
 	case status < 200, status == http.StatusPartialContent, status == http.StatusNotModified:
@@ -89,10 +93,12 @@ func storable(status int, header http.Header, d directives) bool {
 	return validated && (d.has("public") || slices.Contains(understood, status))
 }
 
-// mostSelecting is the most headers that may select a kept response.
+// mostSelecting is the most headers that may select a kept response. Each is compared for each request, and kept
+// with its value.
 const mostSelecting = 16
 
-// unselectable reports whether a response depends on more than its key and the headers of clients.
+// unselectable reports whether a response depends on more than its key and the headers of clients. A header that is
+// not forwarded cannot have selected what the client meant by it.
 func unselectable(vary []string) bool {
 	return len(vary) > mostSelecting || slices.ContainsFunc(vary, func(name string) bool {
 		return name == "*" || isWithheld(http.CanonicalHeaderKey(name)) && !isKeyed(name)
@@ -104,10 +110,12 @@ func isKeyed(name string) bool {
 	return slices.Contains([]string{"Host", "X-Forwarded-Host", "X-Forwarded-Proto"}, http.CanonicalHeaderKey(name))
 }
 
-// mostGuessed bounds the lifetime of responses without an explicit one.
+// mostGuessed bounds the lifetime of responses without an explicit one. RFC 9111: 4.2.2 suggests a tenth of the
+// age; a page of ten years would so be fresh for a year.
 const mostGuessed = 24 * time.Hour
 
-// lifetime returns how long a response is fresh after date (RFC 9111: 4.2.1).
+// lifetime returns how long a response is fresh after date (RFC 9111: 4.2.1). s-maxage precedes max-age, and both
+// precede Expires, because this is a shared cache.
 func lifetime(header http.Header, d directives, date time.Time) time.Duration {
 	if d.has("no-cache") {
 		return 0

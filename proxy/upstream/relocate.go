@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// relocate makes addresses and cookies below the other server's base ones below this server's root.
+// relocate makes addresses and cookies below the other server's base ones below this server's root. With the base
+// https://old.example/osiris, Location: https://old.example/osiris/x becomes /x. Other sites stay.
 func (p *Proxy) relocate(r *request, header http.Header) {
 	for _, name := range []string{"Location", "Content-Location"} {
 		at, own := header.Get(name), false

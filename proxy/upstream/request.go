@@ -23,7 +23,8 @@ var (
 	ErrTimeout    = gate.ErrTimeout
 )
 
-// request is a request to forward. It does not use memory of the client's request.
+// request is a request to forward. It does not use memory of the client's request. It outlives the client's request
+// in validations and flights, whose buffers the HTTP server uses again.
 type request struct {
 	method string
 	target string // path and query, as the client sent them
@@ -37,6 +38,7 @@ type request struct {
 	known  bool       // Client.Known
 }
 
+// The body is copied for the same reason.
 func newRequest(c *fiber.Ctx, key string, from Client) *request {
 	host := string(c.Request().Host())
 	r := &request{
@@ -72,7 +74,8 @@ func (p *Proxy) toGate(r *request, more http.Header) gate.Request {
 	return all
 }
 
-// translate makes the headers of a response those of this server.
+// translate makes the headers of a response those of this server. The order matters: the secret is looked for in
+// the addresses that relocate has written.
 func (p *Proxy) translate(r *request, resp *gate.Response) {
 	endToEnd(resp.Header)
 	resp.Header.Add("Via", via(resp.ProtoMinor))
@@ -89,7 +92,8 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header, by g
 	return resp, err
 }
 
-// outgoing returns the request for the other server, with the headers of more in place of the client's.
+// outgoing returns the request for the other server, with the headers of more in place of the client's. The path
+// goes as the client wrote it, encoded, since servers differ in what they read in another spelling.
 func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*http.Request, error) {
 	u, err := url.ParseRequestURI(r.target)
 	if err != nil {

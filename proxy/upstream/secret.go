@@ -21,7 +21,8 @@ func (r *request) query(u *url.URL) string {
 }
 
 // hideSecret deletes the key of the other server from the headers of its response, such as a redirect that repeats
-// the query: neither the client nor another host may learn it.
+// the query: neither the client nor another host may learn it. An address loses the parameter; a header that shows
+// the key in any other way goes as a whole.
 func (r *request) hideSecret(header http.Header) {
 	if r.secret == "" {
 		return

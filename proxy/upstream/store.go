@@ -10,7 +10,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// store has the kept entries by key.
+// store has the kept entries by key. Reading takes no lock of its own. Changes take keeping from the look-up to the
+// Set, as two at a time would lose one of the entries that both add.
 type store struct {
 	budget   int64
 	inFlight *result.InFlight
@@ -62,7 +63,7 @@ func (s *store) entries(key []byte) []*entry {
 	return nil
 }
 
-// variants returns what is kept of a key, or nil.
+// variants returns what is kept of a key, or nil. The cache finds values by a hash, so the key is compared.
 func (s *store) variants(key []byte) *variants {
 	found, _ := s.kept.Get(key)
 	if found == nil || found.key != string(key) {

@@ -17,7 +17,9 @@ type unkept struct {
 
 const (
 	mostUnkept = 1 << 14 // about 2 MB
-	unkeptFor  = time.Minute
+	// A minute: long enough that a burst does not queue, short enough that a page that becomes cacheable is shared
+	// soon.
+	unkeptFor = time.Minute
 )
 
 func newUnkept() *unkept { return &unkept{until: lru.New[uint64, time.Time](mostUnkept)} }

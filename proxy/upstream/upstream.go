@@ -35,7 +35,8 @@ type Options struct {
 	InFlight *result.InFlight
 }
 
-// BodyLimit returns the longest body of a request, in bytes. Only forwarded requests have bodies.
+// BodyLimit returns the longest body of a request, in bytes. Only forwarded requests have bodies. 1 MiB is for
+// forms of the other server; if none are forwarded, no request has a use for its body.
 func (o Options) BodyLimit() int {
 	if o.URL != "" && len(o.Methods) > 0 {
 		return 1 << 20
@@ -56,7 +57,7 @@ func (o Options) RequestMethods() (all []string) {
 	return all
 }
 
-// Proxy forwards requests. It is safe for concurrent use.
+// Proxy forwards requests. It is safe for concurrent use. It has one other server.
 type Proxy struct {
 	options Options
 	base    *url.URL // without a slash at the end
@@ -131,7 +132,9 @@ type Client struct {
 }
 
 // Serve answers a request whose path the other server may get. Errors are ErrBadGateway, ErrTimeout, a
-// *rules.RetryError, or say what is wrong with the request.
+// *rules.RetryError, or say what is wrong with the request. From the fast to the slow: a fresh entry costs a
+// look-up and no copy of the request; a stale one that may be used while it is validated is answered at once; all
+// others wait for the other server, and their memory is counted first.
 func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	h, reads := &c.Request().Header, c.Method() == http.MethodGet || c.Method() == http.MethodHead
 	if !reads && !slices.Contains(p.options.Methods, c.Method()) {
@@ -192,7 +195,8 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 }
 
 // appendKey appends the requested URL, with the path as the client sent it. The other server gets all of it, so an
-// answer may depend on the host, too.
+// answer may depend on the host, too. https://portal.example/api/x?a=1 is a key. The method is no part: HEAD is
+// answered from the entry of GET.
 func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
 	dst = append(append(append(append(dst, from.Scheme...), "://"...), c.Request().Host()...),
 		c.Context().URI().PathOriginal()...)
@@ -222,7 +226,7 @@ func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) 
 }
 
 // invalidate drops what an unsafe request may have changed: its own target, and those of the same site that the
-// response names (RFC 9111: 4.4).
+// response names (RFC 9111: 4.4). Other hosts' answers stay, since a response must not drop what is not its own.
 func (p *Proxy) invalidate(r *request, header http.Header) {
 	p.store.remove(r.key)
 	own, err := url.Parse(r.key)

@@ -16,8 +16,9 @@ const pseudonym = "vitrine"
 func via(minor int) string { return fmt.Sprintf("1.%d %s", minor, pseudonym) }
 
 // marks are random names of this server in Via, one for each request to the other server while it runs. A request
-// that has one of them comes from this process, through the other server. A name that a client has read somewhere is
-// worthless by then, so no client can make up a loop.
+// that has one of them comes from this process, through the other server. A name that a client has read somewhere
+// is worthless by then, so no client can make up a loop. A fixed name would refuse requests of another Vitrine
+// behind this one, and of clients who repeat it.
 type marks struct{ running sync.Map }
 
 // add returns the line for a request that runs until ctx ends.

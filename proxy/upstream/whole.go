@@ -36,7 +36,8 @@ type WholeAnswer struct {
 
 // FetchWhole gets an answer whole. It has connections of its own: clients' requests do not delay it, and few run at
 // once. Errors are those of Serve, ErrTooLong, and result.ErrInFlight if too little memory is left. An answer in a
-// coding, a part of one, or one that has the key, is ErrBadGateway.
+// coding, a part of one, or one that has the key, is ErrBadGateway. The caller owns the body. Cookies go, because
+// all callers get the answer.
 func (p *Proxy) FetchWhole(ctx context.Context, w WholeRequest) (WholeAnswer, error) {
 	path, _, _ := strings.Cut(w.Target, "?")
 	if _, err := urlpath.Parse(path); err != nil {
@@ -77,7 +78,8 @@ func newWhole(w WholeRequest) *request {
 	}
 }
 
-// readWhole reads the body of a response and closes it, unless it fails.
+// readWhole reads the body of a response and closes it, unless it fails. A coded body is refused, since kept
+// answers are coded anew for each client.
 func (p *Proxy) readWhole(ctx context.Context, w WholeRequest, resp *gate.Response) ([]byte, error) {
 	coding := strings.Join(listed(resp.Header["Content-Encoding"]), ", ")
 	switch {
