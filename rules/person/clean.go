@@ -9,7 +9,8 @@ import (
 )
 
 // clean returns a stored name as one line of valid UTF-8 without markup, e-mail addresses and footnote signs at its
-// ends.
+// ends. E-mail addresses go first, because the brackets around them would be read as markup; footnotes last,
+// because markup may hide them: "Ada Quill<sup>1,*</sup> &lt;ada@example.org&gt;" becomes "Ada Quill".
 func clean(s string) string {
 	if isClean(s) {
 		return s
@@ -20,7 +21,8 @@ func clean(s string) string {
 	return trimNotes(words(cutSups(s)))
 }
 
-// isClean reports whether clean returns s unchanged. It holds for most names.
+// isClean reports whether clean returns s unchanged. It holds for most names. It accepts letters, the signs of
+// names, and single blanks. In doubt it returns false, which costs only time.
 func isClean(s string) bool {
 	space := true
 	for i := 0; i < len(s); {
@@ -44,7 +46,8 @@ func isClean(s string) bool {
 	return !space || s == ""
 }
 
-// words returns the words of a stored text, separated by single spaces.
+// words returns the words of a stored text, separated by single spaces. Full-width commas and semicolons become
+// those that separate names elsewhere in this package.
 func words(s string) string {
 	if strings.ContainsAny(s, "<&") {
 		s = markup.Plain(s)
@@ -65,7 +68,8 @@ func words(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isNote reports whether a character is a footnote sign or a superscript.
+// isNote reports whether a character is a footnote sign or a superscript. A "#" at the beginning of a name stays
+// all the same (trimNotes).
 func isNote(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -78,8 +82,9 @@ func isNote(r rune) bool {
 	return r <= 0x1d6a || 0x2070 <= r && r <= 0x207f || strings.ContainsRune("†‡‖∗∥⁎✱★☆✉✝✦", r)
 }
 
-// trimNotes cuts footnote signs, numbers of footnotes in brackets, and commas that separate them, from the ends of a
-// name.
+// trimNotes cuts footnote signs, numbers of footnotes in brackets, and commas that separate them, from the ends of
+// a name. "Quill (1)", "Quill [2,3]" and "Quill ¹,*" become Quill. It goes on until nothing changes, since notes
+// follow each other.
 func trimNotes(s string) string {
 	s = strings.TrimLeftFunc(s, func(r rune) bool {
 		return r == ' ' || r == ',' || r == ';' || r != '#' && isNote(r)
@@ -98,7 +103,8 @@ func trimNotes(s string) string {
 	}
 }
 
-// cutSups cuts sup elements with marks of footnotes. One before a letter is part of a name: M<sup>c</sup>Donald.
+// cutSups cuts sup elements with marks of footnotes. One before a letter is part of a name: M<sup>c</sup>Donald. It
+// runs before the markup is read, which would leave the digits of a footnote as a part of the name.
 func cutSups(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
@@ -138,7 +144,8 @@ func indexFold(s, tag string) int {
 	}
 }
 
-// cutAddresses cuts e-mail addresses with their labels and the brackets around them.
+// cutAddresses cuts e-mail addresses with their labels and the brackets around them. It looks from each "@" to both
+// sides, so that it takes linear time. An "@" without a dot behind it is no address.
 func cutAddresses(s string) string {
 	var b strings.Builder
 	for {
@@ -172,11 +179,13 @@ func cutAddresses(s string) string {
 	return b.String()
 }
 
+// inAddress reports whether an address may have a byte on either side of its "@".
 func inAddress(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("._%+-", c) >= 0
 }
 
-// cutLabel cuts the label of an e-mail address from the end of a text.
+// cutLabel cuts the label of an e-mail address from the end of a text. "Ada Quill, E-Mail: ada@example.org" so
+// becomes Ada Quill.
 func cutLabel(s string) string {
 	for _, label := range []string{"mailto:", "e-mail:", "email:", "mail:"} {
 		if t := strings.TrimRight(s, " "); len(t) >= len(label) && strings.EqualFold(t[len(t)-len(label):], label) {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// FamilyFirst reports whether the family name precedes the given name in running text: both are in Chinese, Japanese
-// or Korean script.
+// FamilyFirst reports whether the family name precedes the given name in running text: both are in Chinese,
+// Japanese or Korean script. A name with one part in Latin letters is written as in the West.
 func FamilyFirst(given, family string) bool { return IsWhole(given) && IsWhole(family) }
 
 // IsWhole reports whether a name is never abbreviated: it has a letter in Chinese, Japanese or Korean script that
-// does not stand in brackets.
+// does not stand in brackets. 王小明 is whole; "Wang (王)" is not, since the script only repeats the name.
 func IsWhole(name string) bool {
 	depth := 0
 	for _, r := range name {
@@ -27,6 +27,7 @@ func IsWhole(name string) bool {
 	return false
 }
 
+// These are the scripts of names that have no initials.
 var eastAsian = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Bopomofo}
 
@@ -41,9 +42,9 @@ func bracket(c byte) int {
 	return 0
 }
 
-// Initials calls yield for the initial of each part of a given name, with whether a hyphen precedes it. If hyphens is
-// false, "Eva-Maria" is one part. What stands in brackets has no initial, and a name for which IsWhole holds has
-// none.
+// Initials calls yield for the initial of each part of a given name, with whether a hyphen precedes it. If hyphens
+// is false, "Eva-Maria" is one part. What stands in brackets has no initial, and a name for which IsWhole holds has
+// none. "Jean-Paul M." yields J, P after a hyphen, and M; without hyphens J and M.
 func Initials(given string, hyphens bool, yield func(initial string, hyphen bool)) {
 	if IsWhole(given) {
 		return
@@ -87,7 +88,8 @@ func withoutBrackets(s string) string {
 	return b.String()
 }
 
-// initialOf returns the first letter of a given name with its combining marks.
+// initialOf returns the first letter of a given name with its combining marks. The marks belong to the letter: É
+// may be stored as E and a combining accent.
 func initialOf(name string) string {
 	start := strings.IndexFunc(name, unicode.IsLetter)
 	if start < 0 {

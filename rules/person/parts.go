@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// suffixClass says how sure it is that a word is a suffix.
+// suffixClass says how sure it is that a word is a suffix. The classes are in the order of certainty, so that a
+// caller says which is the least that it accepts.
 type suffixClass uint8
 
 const (
@@ -18,7 +19,7 @@ const (
 	clear                // Jr., III, 2nd
 )
 
-// suffixOf returns the class of a word.
+// suffixOf returns the class of a word. The first test spares the look-up for nearly all words.
 func suffixOf(s string) suffixClass {
 	if len(s) < 1 || len(s) > len("Júnior") || strings.IndexByte("jsiv2345", lower(s[0])) < 0 {
 		return noSuffix
@@ -46,7 +47,8 @@ func suffixOf(s string) suffixClass {
 	return noSuffix
 }
 
-// cutSuffix cuts a suffix of at least a class from the end of a name of several words.
+// cutSuffix cuts a suffix of at least a class from the end of a name of several words. "Paul Costa Jr." becomes
+// Paul Costa and Jr.; a name of one word stays, since something must be the name.
 func cutSuffix(name string, least suffixClass) (rest, suffix string) {
 	i := strings.LastIndexByte(name, ' ')
 	if i < 0 {
@@ -62,9 +64,12 @@ func cutSuffix(name string, least suffixClass) (rest, suffix string) {
 	return strings.TrimRight(name[:i], " ,"), last
 }
 
+// lastWord returns what follows the last blank.
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// cutTitles cuts titles such as "Prof. Dr. rer. nat." from the beginning of a name. rest is "" if that was all.
+// cutTitles cuts titles such as "Prof. Dr. rer. nat." from the beginning of a name. rest is "" if that was all. It
+// stops at the first word that is no title, so "Dr. Ada Prof" loses one title. "PD" counts only before another one,
+// since it may be two initials.
 func cutTitles(name string) (rest string) {
 	rest, inTitle := name, false
 	for rest != "" {
@@ -78,7 +83,8 @@ func cutTitles(name string) (rest string) {
 	return rest
 }
 
-// isTitle reports whether a word such as "Dr.", "Prof.Dr." and "Dipl.-Ing." begins a title.
+// isTitle reports whether a word such as "Dr.", "Prof.Dr." and "Dipl.-Ing." begins a title. A stop makes the
+// difference for words that may be names: "Ing." is a title, Ing a name.
 func isTitle(s string) bool {
 	if len(s) < 2 || len(s) > longest {
 		return false
@@ -92,7 +98,8 @@ func isTitle(s string) bool {
 }
 
 // continuesTitle reports whether all parts of a word may follow within a title. Letters alone only do so in small
-// letters: others are initials.
+// letters: others are initials. In "Dr. h. c." the letters are a part of the title, in "Dr. H. C. Andersen" they
+// are initials.
 func continuesTitle(s string) bool {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '.' || r == '-' }) {
 		if !continued.has(part) && !titles.has(part) || part[0] < 'a' && len(part) < 2 {
@@ -102,8 +109,9 @@ func continuesTitle(s string) bool {
 	return true
 }
 
-// isDegree reports whether a text between commas, or one word, consists of titles and degrees. Of degrees that could
-// be initials it only does so if capitals are allowed.
+// isDegree reports whether a text between commas, or one word, consists of titles and degrees. Of degrees that
+// could be initials it only does so if capitals are allowed. "MD" after a comma may be a degree or the initials of
+// a given name, and only the other texts of the name tell.
 func isDegree(s string, allowed bool) bool {
 	if len(s) < 2 || len(s) > 4*longest {
 		return false
@@ -134,7 +142,8 @@ func isLetters(s string, allowed bool) bool {
 
 var unstopped = strings.NewReplacer(".", "", "-", "", " ", "")
 
-// cutDegrees cuts degrees that cannot be initials from the end of a name of several words.
+// cutDegrees cuts degrees that cannot be initials from the end of a name of several words. Degrees of fewer than
+// three letters stay: they may be initials.
 func cutDegrees(name string) string {
 	for {
 		i := strings.LastIndexByte(name, ' ')
@@ -146,7 +155,8 @@ func cutDegrees(name string) string {
 }
 
 // cutSegments takes suffixes and degrees from the texts between commas, after the first of them. only says that no
-// other text is a given name.
+// other text is a given name. "Costa, Paul T., Jr., PhD" has Costa before, and of the rest "Paul T." stays, Jr. is
+// the suffix and PhD goes.
 func cutSegments(segments []string, only bool) (rest []string, suffix string) {
 	least := clear
 	for _, s := range segments {
@@ -178,6 +188,7 @@ func split(s, separator string) (all []string) {
 }
 
 // divide divides a whole name with the given name first. The family name is the last word and particles before it.
+// "Ludwig van der Berg" becomes Ludwig and van der Berg. Particles count in small letters only.
 func divide(name string) (given, family string) {
 	at := 0
 	for i := 0; i < len(name); {
@@ -196,6 +207,7 @@ func divide(name string) (given, family string) {
 }
 
 // isOrganisation reports whether a text has a word that only names of organisations have, or ends like a company's.
+// Its words are in words.go. A person with such a family name, such as Group, needs fields of its own.
 func isOrganisation(s string) bool {
 	last := ""
 	for one := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" ,/()", r) }) {
@@ -206,7 +218,8 @@ func isOrganisation(s string) bool {
 	return last != "" && companies.has(last) && strings.Contains(s, " ")
 }
 
-// isInitials reports whether a text consists of initials with stops: "P. T.", "J.-P.".
+// isInitials reports whether a text consists of initials with stops: "P. T.", "J.-P.". A stop has to follow each
+// letter: "PT" may be a name.
 func isInitials(s string) bool {
 	letters := 0
 	for i := 0; i < len(s); {

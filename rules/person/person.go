@@ -15,9 +15,18 @@
 //     none, and their family name comes first.
 //
 // All functions are pure, never panic, and take linear time. A name with nothing special in it costs no allocation.
+//
+//	Each, First   a stored list: documents, texts, texts that name several   ──▶ Person, one after the other
+//	Of, Parse     one document, one name                                      ──▶ Person
+//	read.go       documents and their fields: which of them have the name
+//	text.go       texts: who is in them, and which part is which
+//	whole.go      texts without any sign that divides names
+//	parts.go      suffixes, titles and degrees; clean.go: what is no part of a text
+//	words.go      the words that decide
 package person
 
-// Person is a person, or an organisation. All texts are one line of valid UTF-8 without markup.
+// Person is a person, or an organisation. All texts are one line of valid UTF-8 without markup. Either Family or
+// Literal is set, or neither if there is no name. Given and Suffix go with Family.
 type Person struct {
 	Given, Family string
 	Suffix        string // such as "Jr."; only if there is a family name
@@ -27,7 +36,8 @@ type Person struct {
 // IsZero reports whether a person has no name.
 func (p *Person) IsZero() bool { return p.Family == "" && p.Literal == "" }
 
-// Name returns the whole name as it is spoken: "Paul T. Costa Jr.", "王 小明".
+// Name returns the whole name as it is spoken: "Paul T. Costa Jr.", "王 小明". A literal is the name as it is. Pages
+// and feeds show this form.
 func (p *Person) Name() string {
 	first, last := p.Given, p.Family
 	if FamilyFirst(first, last) {
@@ -43,7 +53,7 @@ func (p *Person) Name() string {
 	return name
 }
 
-// Inverted returns the whole name as indexes have it: "Costa, Paul T., Jr.".
+// Inverted returns the whole name as indexes have it: "Costa, Paul T., Jr.". Parse reads this form again.
 func (p *Person) Inverted() string {
 	switch {
 	case p.Given == "":

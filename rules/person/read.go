@@ -12,9 +12,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Each calls add for each person of a stored list, in its order: an array of documents and texts, or one of them. doc
-// is the document of the person, or nil for one of a text. A document without a name is a person without a name,
-// since it may have a username. Each reports whether the list says that there are others, whom it does not name.
+// Each calls add for each person of a stored list, in its order: an array of documents and texts, or one of them.
+// doc is the document of the person, or nil for one of a text. A document without a name is a person without a
+// name, since it may have a username. Each reports whether the list says that there are others, whom it does not
+// name. Nested arrays say nothing. A person of a text with several names has no document, since it is not known to
+// whom of them the document's other fields belong.
 func Each(list bson.RawValue, add func(p Person, doc bson.Raw)) (others bool) {
 	if list.Type == bson.TypeArray {
 		for v := range raw.Elements(list) {
@@ -41,7 +43,8 @@ func Each(list bson.RawValue, add func(p Person, doc bson.Raw)) (others bool) {
 	return others
 }
 
-// each is Each for a document that has its name in one text, which may name several persons or none.
+// each is Each for a document that has its name in one text, which may name several persons or none. One name in
+// the text leaves the document with its person.
 func (s *stored) each(doc bson.Raw, add func(p Person, doc bson.Raw)) (others bool) {
 	var all []Person
 	others = eachOf(s.one(), func(p Person) { all = append(all, p) })
@@ -55,7 +58,7 @@ func (s *stored) each(doc bson.Raw, add func(p Person, doc bson.Raw)) (others bo
 	return others
 }
 
-// First returns the first person with a name of a stored list.
+// First returns the first person with a name of a stored list. It reads the list only as far as it must.
 func First(list bson.RawValue) (first Person) {
 	if list.Type == bson.TypeArray {
 		for v := range raw.Elements(list) {
@@ -75,16 +78,19 @@ func First(list bson.RawValue) (first Person) {
 	return first
 }
 
-// Of returns the person that a document has, such as one of the collection persons.
+// Of returns the person that a document has, such as one of the collection persons. It is the zero Person if the
+// document has no name.
 func Of(doc bson.Raw) Person {
 	s := read(doc)
 	p, _ := s.person()
 	return p
 }
 
-// stored are the fields of a document that make a name, unchanged.
+// stored are the fields of a document that make a name, unchanged. A field that occurs twice counts once, by its
+// first text.
 type stored struct{ first, middle, last, suffix, name, user string }
 
+// read reads the fields in one pass, because documents of persons have many others.
 func read(doc bson.Raw) (s stored) {
 	fields := raw.Read(doc)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
@@ -112,7 +118,8 @@ func read(doc bson.Raw) (s stored) {
 	return s
 }
 
-// text returns a text, a whole number as text, or the first of these in an array.
+// text returns a text, a whole number as text, or the first of these in an array. Numbers occur where a form has
+// stored a name such as 1000 unquoted.
 func text(v bson.RawValue) string {
 	if raw.IsText(v.Type) {
 		return strings.TrimSpace(raw.Text(v))
@@ -128,7 +135,8 @@ func text(v bson.RawValue) string {
 	return ""
 }
 
-// one returns the text of a document that has its name in one text only, or "".
+// one returns the text of a document that has its name in one text only, or "". A document with a user is a person,
+// whatever its name looks like; Each looks for that first.
 func (s *stored) one() string {
 	switch {
 	case s.middle != "" || s.suffix != "" || s.last != "" && s.first != "":
@@ -149,8 +157,9 @@ func (s *stored) alone(p Person) Person {
 	return p
 }
 
-// isFamily reports whether a last name without a first name belongs to a person: it is one word or begins like
-// "van den Berg", and does not consist of capitals in a script that has small letters.
+// isFamily reports whether a last name without a first name belongs to a person: it is one word or begins like "van
+// den Berg", and does not consist of capitals in a script that has small letters. "van den Berg" is a family name,
+// "Insect Study Group" and "WHO" are not.
 func isFamily(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	if strings.IndexByte(name, ' ') >= 0 && !unicode.IsLower(first) || strings.ContainsAny(name, ",{}") {
@@ -160,7 +169,9 @@ func isFamily(name string) bool {
 		!strings.ContainsFunc(name, unicode.IsUpper)
 }
 
-// person returns the person of a document. others reports that the document says that there are others.
+// person returns the person of a document. others reports that the document says that there are others. In steps: a
+// name in one text is parsed; a middle name joins the given name, unless it is in it; then phrases such as "et al."
+// are looked for in both parts, and the rest is cleared of titles and suffixes.
 func (s *stored) person() (p Person, others bool) {
 	if one := s.one(); one != "" {
 		one, others = cutOthers(clean(one))
@@ -195,8 +206,8 @@ func (s *stored) person() (p Person, others bool) {
 	return inParts(family, given, suffix), others
 }
 
-// inParts returns a person with a clean family and given name, from which it takes what is no part of them. suffix is
-// one found beside them.
+// inParts returns a person with a clean family and given name, from which it takes what is no part of them. suffix
+// is one found beside them. Family "Costa, Jr." and given "Paul T., PhD" become Costa, Paul T. and Jr.
 func inParts(family, given, suffix string) Person {
 	p := Person{Family: family, Given: given, Suffix: suffix}
 	if strings.IndexByte(family, ',') >= 0 {
@@ -219,7 +230,8 @@ func inParts(family, given, suffix string) Person {
 	return p
 }
 
-// cutEnds cuts degrees and suffixes from the ends of the parts.
+// cutEnds cuts degrees and suffixes from the ends of the parts. Beside a given name, the family name may lose even
+// capitals, as in "Costa JR"; without one these may be its initials, and only what is clear goes.
 func (p *Person) cutEnds() {
 	found := ""
 	if strings.IndexByte(p.Given, ' ') >= 0 {

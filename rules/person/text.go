@@ -9,7 +9,9 @@ import (
 // Parse reads the name of one person as Inverted writes it. It reads no markup.
 func Parse(name string) Person { return parse(name) }
 
-// parse reads a clean name of one person.
+// parse reads a clean name of one person. Braces keep a name whole, as in BibTeX: {Insect Study Group}. A name with
+// a comma has its family name first; without one it stays a literal, unless something in it says that it is a
+// person's.
 func parse(name string) Person {
 	if len(name) > 1 && name[0] == '{' && name[len(name)-1] == '}' &&
 		!strings.ContainsAny(name[1:len(name)-1], "{}") {
@@ -41,7 +43,8 @@ func parse(name string) Person {
 }
 
 // parseWhole reads a clean name without a comma. It is in parts if a title, a degree or a suffix says that it is a
-// person's.
+// person's. "Dr. Ada Quill" has the parts Ada and Quill. "Ada Quill" is a literal: nothing says which is the family
+// name.
 func parseWhole(name string) Person {
 	if strings.IndexByte(name, ' ') < 0 || isOrganisation(name) {
 		return Person{Literal: name}
@@ -60,7 +63,8 @@ func parseWhole(name string) Person {
 	return p
 }
 
-// eachOf calls add for each person in a text, and reports whether the text says that there are others.
+// eachOf calls add for each person in a text, and reports whether the text says that there are others. A semicolon
+// separates without doubt, so it is tried first; of whole names then all have to be names.
 func eachOf(text string, add func(Person)) (others bool) {
 	text = clean(text)
 	if strings.IndexByte(text, ';') < 0 {
@@ -94,7 +98,7 @@ func eachOf(text string, add func(Person)) (others bool) {
 }
 
 // splitSemicolons splits a text at semicolons, but not at those of character references, which a record had twice
-// escaped.
+// escaped. "M&amp;uuml;ller; Fern" has two names, although there are two semicolons.
 func splitSemicolons(text string) (parts []string) {
 	add := func(part string) {
 		if part = trimNotes(part); part != "" {
@@ -121,7 +125,8 @@ func isReference(word, text string) bool {
 	return word != "" && strings.HasSuffix(text[:len(text)-len(word)], "&")
 }
 
-// eachPart is eachOf for a clean text without semicolons.
+// eachPart is eachOf for a clean text without semicolons. A part that says only that there are others names no
+// person.
 func eachPart(text string, add func(Person)) (others bool) {
 	text, others = cutOthers(text)
 	if text == "" {
@@ -139,7 +144,9 @@ func eachPart(text string, add func(Person)) (others bool) {
 	return others
 }
 
-// several returns the persons of a text if it can only be several, or nil.
+// several returns the persons of a text if it can only be several, or nil. It tries, from the certain to the
+// doubtful: conjunctions with names in parts, commas as in reference lists, and whole names. "Quill and Fern Ltd."
+// stays one.
 func several(text string) (all []Person) {
 	if strings.IndexByte(text, ' ') < 0 {
 		return nil
@@ -173,7 +180,8 @@ func several(text string) (all []Person) {
 	return all
 }
 
-// divideInitials divides a name that begins with initials after all of them.
+// divideInitials divides a name that begins with initials after all of them. "P. T. Costa" becomes "P. T." and
+// Costa.
 func divideInitials(name string) (given, family string) {
 	at := 0
 	for {
@@ -186,7 +194,8 @@ func divideInitials(name string) (given, family string) {
 	return strings.TrimRight(name[:at], " "), name[at:]
 }
 
-// splitConjunctions splits a text at the words between names, outside of braces.
+// splitConjunctions splits a text at the words between names, outside of braces. A conjunction at either end of the
+// text is part of a name.
 func splitConjunctions(text string) (parts []string) {
 	start, depth := 0, 0
 	for i := 0; i < len(text); {
@@ -215,6 +224,8 @@ func splitConjunctions(text string) (parts []string) {
 //	Quill, A., Fern, B.                     family names and initials in turn
 //	Quill A, Fern BC                        as in Vancouver style
 //	Ada Quill, Bo Fern, Cy Plus             at least three whole names
+//
+// An organisation among them makes the whole text doubtful: its own name may have the commas.
 func listed(segments []string) []Person {
 	if len(segments) < 2 {
 		return nil
@@ -252,7 +263,8 @@ func listed(segments []string) []Person {
 	return all
 }
 
-// inTurn reads family names and initials in turn, with suffixes after the initials.
+// inTurn reads family names and initials in turn, with suffixes after the initials. It returns nil if one of them
+// is not in its place.
 func inTurn(segments []string) (all []Person) {
 	for i := 0; i < len(segments); {
 		if len(all) > 0 && suffixOf(segments[i]) == clear && all[len(all)-1].Suffix == "" {
@@ -272,7 +284,8 @@ func inTurn(segments []string) (all []Person) {
 	return all
 }
 
-// isVancouver reports whether a name is a family name and up to three initials without stops.
+// isVancouver reports whether a name is a family name and up to three initials without stops. "Quill A" and "van
+// den Berg ABC" are; four capitals are an abbreviation.
 func isVancouver(name string) bool {
 	i := strings.LastIndexByte(name, ' ')
 	if i < 1 || utf8.RuneCountInString(name[i+1:]) > 3 || strings.Count(name, " ") > 3 {
@@ -284,9 +297,11 @@ func isVancouver(name string) bool {
 	return strings.ContainsFunc(name[:i], unicode.IsLower) && !strings.ContainsFunc(name[:i], unicode.IsDigit)
 }
 
+// isCapital reports whether a character may be an initial.
 func isCapital(r rune) bool { return unicode.IsUpper(r) }
 
 // isFullName reports whether a text looks like a whole name: two to five words, each with a capital or a particle.
+// Digits and braces are in no name; six words are a phrase.
 func isFullName(name string) bool {
 	count := 0
 	for one := range strings.FieldsSeq(cutTitles(name)) {

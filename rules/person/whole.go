@@ -8,7 +8,8 @@ import (
 
 // wholeNames returns the persons of texts that are all whole names with the given name first, or nil. Names of
 // organisations may look the same, so it must be two names at least, and none may have a word that persons do not
-// have.
+// have. "Ada Quill and Bo Fern" are two persons, "Food and Agriculture" are none. One doubtful part leaves all as
+// one text.
 func wholeNames(parts []string) (all []Person) {
 	if len(parts) < 2 {
 		return nil
@@ -30,7 +31,8 @@ func wholeNames(parts []string) (all []Person) {
 	return all
 }
 
-// isPersonal reports whether a text looks like a person's whole name, and not like one of an organisation or a place.
+// isPersonal reports whether a text looks like a person's whole name, and not like one of an organisation or a
+// place. It is strict: to divide a name of an organisation is worse than to leave two persons in one text.
 func isPersonal(name string) bool {
 	if !isFullName(name) || isOrganisation(name) {
 		return false
@@ -48,6 +50,7 @@ func isPersonal(name string) bool {
 }
 
 // isNameWord reports whether a word is an initial, a particle, or has a capital and small letters: Quill, O'Brien.
+// A word in capitals alone may be an abbreviation.
 func isNameWord(s string) bool {
 	if isInitials(s) || s[0] >= 'a' && particles.has(s) {
 		return true
@@ -62,6 +65,7 @@ func isNameWord(s string) bool {
 }
 
 // hasImpersonalEnd reports whether a word ends like those for fields and bodies: Biology, Nutrition, Landschaft.
+// Endings take the place of a dictionary, which would never have all fields and bodies.
 func hasImpersonalEnd(s string) bool {
 	for _, end := range [...]string{
 		"ology", "ography", "ogie", "ografie", "ographie", "ation", "ition", "ction", "schaft", "keit", "heit", "tät",

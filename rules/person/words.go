@@ -2,12 +2,13 @@ package person
 
 import "strings"
 
-// set is a set of words in small letters.
+// set is a set of words in small letters. The array of beginnings spares hashing for most words of most names.
 type set struct {
 	words  map[string]struct{}
 	begins [256]bool // by first byte: most names need no further look
 }
 
+// setOf returns the set of words that blanks separate.
 func setOf(words string) *set {
 	s := &set{words: map[string]struct{}{}}
 	for word := range strings.FieldsSeq(words) {
@@ -19,7 +20,8 @@ func setOf(words string) *set {
 // longest is the length in bytes of the longest word of a set.
 const longest = 24
 
-// has reports whether a set has a word, without regard to the case of ASCII letters.
+// has reports whether a set has a word, without regard to the case of ASCII letters. The copy in small letters is
+// on the stack. Letters beyond ASCII have to be written as in the set.
 func (s *set) has(word string) bool {
 	if word == "" || len(word) > longest || !s.begins[lower(word[0])] {
 		return false
@@ -33,6 +35,7 @@ func (s *set) has(word string) bool {
 	return ok
 }
 
+// lower returns an ASCII letter in its small form.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		c |= 0x20
@@ -118,11 +121,12 @@ var (
 		welfare werke west western wild women's workshop world youth zoo zoological`)
 )
 
-// particles begin a family name in a whole name with the given name first.
+// particles begin a family name in a whole name with the given name first. Only those that stand in small letters
+// count, where the case is known (divide).
 var particles = setOf("van von vom vander de der den del della di da dal dos du la le les ten ter te zu zum zur af " +
 	"av bin ibn al el")
 
-// conjunctions separate the persons of a text.
+// conjunctions separate the persons of a text. "y" and "e" are in family names as well, which several allows for.
 var conjunctions = setOf("and und et & y e")
 
 // isConjunction reports whether a word is a conjunction, not an initial or a name.
