@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// DOI returns the DOI in s, or "" if s is something else. s may be an address of the resolver doi.org, or begin with
-// a label such as "doi:" or "info:doi/". Of an address it decodes the escapes once and drops blanks, a slash at the
-// end, a fragment, and what trackers add. Without an address it decodes none, because a DOI may contain "%" and "?".
+// DOI returns the DOI in s, or "" if s is something else. s may be an address of the resolver doi.org, or begin
+// with a label such as "doi:" or "info:doi/". Of an address it decodes the escapes once and drops blanks, a slash
+// at the end, a fragment, and what trackers add. Without an address it decodes none, because a DOI may contain "%"
+// and "?". "https://dx.doi.org/10.5555/Owl.1?utm_source=x" and "doi: 10.5555/Owl.1" are 10.5555/Owl.1.
 func DOI(s string) string {
 	if s = Bare(s); isDOI(s) {
 		return s
@@ -18,7 +19,9 @@ func DOI(s string) string {
 	return ""
 }
 
-// Bare returns s without a resolver's address or a label, as DOI does, but without a check of the rest.
+// Bare returns s without a resolver's address or a label, as DOI does, but without a check of the rest. The steps:
+// what stands around it goes, then label and address, then what another identifier behind it begins. Only of an
+// address are the escapes decoded and the extras cut.
 func Bare(s string) string {
 	if isPlainDOI(s) {
 		return s
@@ -35,7 +38,7 @@ func Bare(s string) string {
 }
 
 // DOIAddress returns the address of a DOI, or "" if doi is "". It is escaped once for URLs; it is not escaped for
-// HTML, but has no quotes.
+// HTML, but has no quotes. 10.5555/<a>#1 has the address https://doi.org/10.5555/%3Ca%3E%231.
 func DOIAddress(doi string) string {
 	if doi == "" {
 		return ""
@@ -50,8 +53,9 @@ func DOIAddress(doi string) string {
 // readable reverses escapes, so that the brackets and signs of old DOIs stay readable.
 var readable = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
 
-// DOIKey returns a text that is equal for equal DOIs. These compare without regard to the case of ASCII letters, and
-// of no others (DOI Handbook, 3.4.4).
+// DOIKey returns a text that is equal for equal DOIs. These compare without regard to the case of ASCII letters,
+// and of no others (DOI Handbook, 3.4.4). It is for comparing alone: pages show the DOI with the capitals that its
+// registrant has chosen.
 func DOIKey(doi string) string {
 	for i := range len(doi) {
 		if 'A' <= doi[i] && doi[i] <= 'Z' {
@@ -65,7 +69,8 @@ func DOIKey(doi string) string {
 	return doi
 }
 
-// isDOI reports whether s is "10.", a registrant's number, a slash and a suffix of graphic characters without blanks.
+// isDOI reports whether s is "10.", a registrant's number, a slash and a suffix of graphic characters without
+// blanks. The suffix has no other rules, and old ones have brackets, semicolons and angle brackets.
 func isDOI(s string) bool {
 	n := registrant(s)
 	if n == 0 || n == len(s) {
@@ -80,7 +85,8 @@ func isDOI(s string) bool {
 	return true
 }
 
-// registrant returns the length of the part of a DOI up to its first slash, such as "10.1000.10/", or 0.
+// registrant returns the length of the part of a DOI up to its first slash, such as "10.1000.10/", or 0. The number
+// has at least four digits today; nine leave room. Parts after a dot are subdivisions.
 func registrant(s string) int {
 	if !strings.HasPrefix(s, "10.") {
 		return 0
@@ -99,7 +105,8 @@ func registrant(s string) int {
 	return end + 1
 }
 
-// isPlainDOI reports whether Bare has nothing to do, as for nearly all records.
+// isPlainDOI reports whether Bare has nothing to do, as for nearly all records. An ampersand may begin an escape;
+// all other cases begin with something else or have a blank.
 func isPlainDOI(s string) bool {
 	if !strings.HasPrefix(s, "10.") {
 		return false
@@ -113,7 +120,8 @@ func isPlainDOI(s string) bool {
 }
 
 // cutResolver cuts labels and resolvers' addresses, also repeated, from the beginning of s. address is whether one
-// was an address, whose rest is escaped.
+// was an address, whose rest is escaped. People paste addresses behind addresses,
+// "https://doi.org/https://doi.org/10.5555/owl.1", so it goes on until nothing is left to cut.
 func cutResolver(s string) (rest string, address bool) {
 	for {
 		host, http := cutSchemes(s)
@@ -136,6 +144,7 @@ func cutResolver(s string) (rest string, address bool) {
 // labels are what stands before a DOI that is no address.
 var labels = []string{"urn:doi:", "digital object identifier", "doi"}
 
+// cutLabel cuts one label and the signs behind it, a full-width colon among them.
 func cutLabel(s string) (after string, found bool) {
 	for _, label := range labels {
 		if after, found = cutFold(s, label); found {
@@ -148,7 +157,8 @@ func cutLabel(s string) (after string, found bool) {
 // brackets are pairs that texts have around an identifier. None of them begins one.
 var brackets = map[byte]string{'<': ">", '(': ")", '[': "]", '{': "}", '"': `"`, '\'': "'"}
 
-// unwrap returns s without a bracket at its beginning, and the one that then belongs to its end.
+// unwrap returns s without a bracket at its beginning, and the one that then belongs to its end. A bracket at the
+// end alone stays, because a DOI may end with one.
 func unwrap(s string) (inner, closing string) {
 	if s == "" || brackets[s[0]] == "" {
 		return s, ""
@@ -156,7 +166,8 @@ func unwrap(s string) (inner, closing string) {
 	return s[1:], brackets[s[0]]
 }
 
-// unescape replaces the escapes that publishers' XML leaves in old DOIs, such as those of the SICI.
+// unescape replaces the escapes that publishers' XML leaves in old DOIs, such as those of the SICI. SICI:
+// 10.1002/(SICI)1097&lt;1::AID&gt;2.0 has been stored as &lt;, and sometimes as &amp;lt;.
 func unescape(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
@@ -175,8 +186,9 @@ func unescape(s string) string {
 // escapes matches an escape, also one that was escaped itself.
 var escapes = regexp.MustCompile(`&(?:amp;)*[lg]t;|&(?:amp;)+`)
 
-// upToNext returns s without what follows a blank and begins another identifier, or names the kind of the first one,
-// as PubMed does in "10.5555/owl.1 [doi]".
+// upToNext returns s without what follows a blank and begins another identifier, or names the kind of the first
+// one, as PubMed does in "10.5555/owl.1 [doi]". A DOI has no blank, yet what follows one may belong to it, when a
+// line was broken; so it is cut only before what begins anew.
 func upToNext(s string) string {
 	for at := strings.IndexByte(s, ' ') + 1; at > 0; {
 		if beginsIdentifier(s[at:]) {
@@ -190,6 +202,7 @@ func upToNext(s string) string {
 	return s
 }
 
+// beginsIdentifier reports whether a text begins like an identifier or an address.
 func beginsIdentifier(s string) bool {
 	for _, word := range []string{"http:", "https:", "doi", "info:", "urn:", "pmid", "[doi]", "[pii]"} {
 		if hasFold(s, word) {
@@ -199,8 +212,9 @@ func beginsIdentifier(s string) bool {
 	return registrant(s) > 0
 }
 
-// withoutExtras returns an address, from its path on, without a fragment and without what trackers add. A "#" after a
-// hyphen is the check character of a SICI, not the beginning of a fragment.
+// withoutExtras returns an address, from its path on, without a fragment and without what trackers add. A "#" after
+// a hyphen is the check character of a SICI, not the beginning of a fragment. What else is in the query stays: some
+// publishers' DOIs have a "?" in them.
 func withoutExtras(s string) string {
 	if i := strings.IndexByte(s, '#'); i >= 0 && (i == 0 || s[i-1] != '-' || i < len(s)-1) {
 		s = s[:i]
@@ -235,6 +249,7 @@ var trackers = []string{
 	"cn-reloaded", "irclickid", "dicbo", "guce_", "guccounter", "_branch_match_id", "casa_token",
 }
 
+// isTracker reports whether a parameter, by its name, is of a tracker.
 func isTracker(name string) bool {
 	for _, tracker := range trackers {
 		if hasFold(name, tracker) {
@@ -245,6 +260,7 @@ func isTracker(name string) bool {
 }
 
 // decode decodes the escapes of a URL once. Other percent signs stay, and so does a text that would not be UTF-8.
+// url.PathUnescape would fail for a single percent sign, which a DOI may have.
 func decode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -263,6 +279,7 @@ func decode(s string) string {
 	return string(out)
 }
 
+// isHex reports whether c is a hexadecimal digit, of which hex returns the value.
 func isHex(c byte) bool { return isDigit(c) || 'a' <= lower(c) && lower(c) <= 'f' }
 
 func hex(c byte) byte {

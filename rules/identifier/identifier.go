@@ -10,6 +10,14 @@
 //
 // What a function returns it also reads, and returns unchanged. All functions are pure, never panic, and take linear
 // time. They return a text that is in its form already without a copy.
+//
+//	doi.go       DOI, and the address and the key of one; page.go guesses it from a publisher's page
+//	number.go    ISSN, ISBN and PMID as stored
+//	orcid.go     ORCID
+//	find.go      the same in words of a search
+//
+// Functions named Find are for words of a search and demand more than the others: a stored field says by its name
+// what it holds, a search does not.
 package identifier
 
 import (
@@ -21,7 +29,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// First returns what read returns for a stored text, or for the first text of an array for which it is not "".
+// First returns what read returns for a stored text, or for the first text of an array for which it is not "". Some
+// records have an array of identifiers, of which one is shown.
 func First(v bson.RawValue, read func(s string) string) string {
 	if raw.IsText(v.Type) {
 		return read(raw.Text(v))
@@ -39,7 +48,8 @@ func First(v bson.RawValue, read func(s string) string) string {
 }
 
 // tidy returns s with one kind of blank, none of them at its ends, and without characters that have no width, which
-// pages and PDF files leave in copied text.
+// pages and PDF files leave in copied text. These are soft hyphens, zero-width spaces and marks of direction
+// (Unicode's category Cf).
 func tidy(s string) string {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
@@ -65,6 +75,7 @@ func cutFold(s, prefix string) (after string, found bool) {
 	return s[len(prefix):], true
 }
 
+// hasFold is strings.HasPrefix for a prefix in small letters, without regard to the case of ASCII letters.
 func hasFold(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false
@@ -77,6 +88,7 @@ func hasFold(s, prefix string) bool {
 	return true
 }
 
+// lower returns an ASCII letter in its small form, and any other byte unchanged.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		c += 'a' - 'A'
@@ -85,6 +97,7 @@ func lower(c byte) byte {
 }
 
 // cutSchemes cuts "https://" and "http://" from the beginning of an address, also repeated and mistyped.
+// "http://https://", "https:/" and "http//" occur in records.
 func cutSchemes(s string) (after string, found bool) {
 	for {
 		rest, http := cutFold(s, "http")

@@ -7,7 +7,8 @@ import (
 )
 
 // ISSN returns the ISSNs in s, with hyphens and separated by ", ", each once, and without labels such as "ISSN" and
-// "(print)". If s has no ISSN, it returns s without a label: what else an institute stores stays.
+// "(print)". If s has no ISSN, it returns s without a label: what else an institute stores stays. "eISSN 03178471
+// (online); 2049-363x" becomes 0317-8471, 2049-363X.
 func ISSN(s string) string {
 	if s == "" || areISSN(s) {
 		return s
@@ -26,7 +27,8 @@ func ISSN(s string) string {
 // issns matches an ISSN. Letters may stand before it, as in "eISSN1234-5678".
 var issns = regexp.MustCompile(`(?:^|[^0-9])([0-9]{4})` + separator + `([0-9]{3}[0-9Xx])\b`)
 
-// separator matches what may stand between the parts of a number.
+// separator matches what may stand between the parts of a number. It is a dash or minus of any kind, with or
+// without blanks, or a blank.
 const separator = `(?: ?[\pPd\x{2212}] ?| )?`
 
 // areISSN reports whether ISSN has nothing to do.
@@ -39,6 +41,7 @@ func areISSN(s string) bool {
 	return true
 }
 
+// isISSN reports whether a text has the form of one ISSN; it does not verify the check digit.
 func isISSN(s string) bool {
 	if len(s) != len("0317-8471") {
 		return false
@@ -51,9 +54,10 @@ func isISSN(s string) bool {
 	return true
 }
 
-// ISBN returns the ISBNs in s, with the hyphens that are stored and separated by ", ", each once, and without labels
-// such as "ISBN-13:" and "(hardback)". Blanks between all parts of a number become hyphens, others vanish. If s has
-// no ISBN, it returns s without a label.
+// ISBN returns the ISBNs in s, with the hyphens that are stored and separated by ", ", each once, and without
+// labels such as "ISBN-13:" and "(hardback)". Blanks between all parts of a number become hyphens, others vanish.
+// If s has no ISBN, it returns s without a label. "ISBN-13: 978 3 16 148410 0 (hardback)" becomes
+// 978-3-16-148410-0.
 func ISBN(s string) string {
 	if s == "" || isISBN(s) {
 		return s
@@ -89,7 +93,8 @@ func isISBN(s string) bool {
 	return digits == 10 || digits == 13 && (strings.HasPrefix(s, "978") || strings.HasPrefix(s, "979"))
 }
 
-// hyphenated returns an ISBN with one hyphen for what separates its parts.
+// hyphenated returns an ISBN with one hyphen for what separates its parts. Whether the blanks are the hyphens of
+// the ISBN shows in the number of parts alone; otherwise none is better than wrong ones.
 func hyphenated(isbn string) string {
 	separates := func(r rune) bool { return r == ' ' || !isDigit(byte(r)) && r != 'x' && r != 'X' }
 	parts := strings.FieldsFunc(isbn, separates)
@@ -106,6 +111,7 @@ func withoutLabel(s string) string { return strings.TrimSpace(labelled.ReplaceAl
 var labelled = regexp.MustCompile(
 	`(?i)\b(?:[ep]-?|(?:print|online|linking) )?IS[BS]N(?:[- ]?1[03](?:[: ]|$)|-L\b)?[:.#= ]*`)
 
+// appendNew appends a number that is not there yet: print and online editions may have the same one.
 func appendNew(all []string, one string) []string {
 	if slices.Contains(all, one) {
 		return all
@@ -114,7 +120,7 @@ func appendNew(all []string, one string) []string {
 }
 
 // PMID returns the number of a record in PubMed, or "" if s is something else. s may be the address of its page, or
-// begin with a label such as "PMID:".
+// begin with a label such as "PMID:". Zeros at the beginning go, as in PubMed.
 func PMID(s string) string {
 	if s == "" || isPMID(s) {
 		return s

@@ -19,7 +19,8 @@ func ORCID(s string) string {
 }
 
 // FindORCID is ORCID for a text that may be anything, such as words to search. The number must begin as all do that
-// are given out, and without hyphens and label it must have the right check digit.
+// are given out, and without hyphens and label it must have the right check digit. ORCID has the parts of the range
+// of ISNI that begin with 0000-000 and 0009; ISNIs of others do not.
 func FindORCID(s string) string {
 	orcid, plain := s, false
 	if !isORCID(s) {
@@ -39,7 +40,8 @@ func ORCIDAddress(orcid string) string {
 	return "https://orcid.org/" + url.PathEscape(strings.ToValidUTF8(orcid, "\uFFFD"))
 }
 
-// ValidORCID reports whether a text from ORCID has the right check digit (ISO 7064, MOD 11-2).
+// ValidORCID reports whether a text from ORCID has the right check digit (ISO 7064, MOD 11-2). 0000-0002-1825-0097
+// is valid. X stands for the remainder 10.
 func ValidORCID(orcid string) bool {
 	if !isORCID(orcid) {
 		return false
@@ -53,6 +55,7 @@ func ValidORCID(orcid string) bool {
 	return "0123456789X"[(12-sum%11)%11] == orcid[last]
 }
 
+// isORCID reports whether a text has the form of an ORCID already, so that ORCID need not copy it.
 func isORCID(s string) bool {
 	if len(s) != len("0000-0002-1825-0097") {
 		return false
@@ -69,7 +72,8 @@ func isORCID(s string) bool {
 	return true
 }
 
-// orcidDigits reads an ORCID. plain is whether it has neither label nor hyphens.
+// orcidDigits reads an ORCID. plain is whether it has neither label nor hyphens. It writes into an array on the
+// stack, and gives up at the first character that no ORCID has.
 func orcidDigits(s string) (orcid string, plain bool) {
 	s, closing := unwrap(tidy(s))
 	rest := cutORCIDLabel(s)

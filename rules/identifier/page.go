@@ -8,6 +8,7 @@ import (
 
 // DOIOfPage returns the DOI that the address of a publisher's page has in its path, or else in its query, or "". It
 // guesses, so it is not for what records store: publishers add to a DOI what their page shows of the work.
+// https://example.org/doi/full/10.5555/owl.1.pdf has 10.5555/owl.1. A DOI that ends with .pdf itself is not found.
 func DOIOfPage(address string) string {
 	if doi := DOI(address); doi != "" {
 		return doi
