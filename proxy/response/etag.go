@@ -7,6 +7,9 @@ import (
 	"vitrine/cache/result"
 )
 
+// An answer in memory has a tag of its bytes, which stays the same in a new generation if the bytes do
+// (cache/result/etag.go). A streamed one must have its tag before its bytes exist.
+
 // streamTag returns the tag of an answer never in memory as a whole: a hash of the key, which determines the bytes.
 func streamTag(k *result.Key) string {
 	by := k.View + "\x00" + k.Epoch + "\x00" + strconv.FormatUint(k.Generation, 36) + " " +

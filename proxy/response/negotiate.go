@@ -25,6 +25,7 @@ func negotiate(accept string, offer []result.Coding) result.Coding {
 			best, bestWeight = coding, w
 		}
 	}
+	// No coding is chosen only if the client prefers that by name; without a name it is acceptable, but not preferred.
 	if w, _ := weightOf(accept, "identity"); w > bestWeight {
 		return result.Identity
 	}

@@ -74,6 +74,7 @@ func (p *servedPlan) build(ctx context.Context, s Snapshots) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Paths are looked up in all records of the view, not only in those that the caller may see.
 	if p.Restricted != "" { // the caller would learn what others' records have
 		b.Ignored = ""
 		return b, nil

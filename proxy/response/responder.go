@@ -80,6 +80,7 @@ func (r *Responder) Serve(c *fiber.Ctx, who Audience, plan MakePlan) error {
 	if err == nil {
 		return nil
 	}
+	// A context is made only now, because its timer costs as much as a kept answer.
 	ctx, cancel := r.Limited(c, who.Client)
 	defer cancel()
 	for range maxRetries {

@@ -20,7 +20,8 @@ type Selected struct {
 	Rows Rows[bson.Raw]
 }
 
-// Documents returns the documents of rows.
+// Documents returns the documents of rows. They are read as they are ranged over: a Selected for an explanation costs
+// other requests nothing.
 func Documents[T interface{ Doc() bson.Raw }](rows Rows[T]) Rows[bson.Raw] {
 	return func(ctx context.Context) iter.Seq2[bson.Raw, error] {
 		return func(yield func(bson.Raw, error) bool) {
