@@ -42,7 +42,8 @@ func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fin
 // RenderFunc returns the whole "rendered" document of a record.
 type RenderFunc = func(record bson.Raw) (bson.Raw, error)
 
-// withRendered returns the RowFunc that sets the field "rendered" of records, and leaves their other fields as stored.
+// withRendered returns the RowFunc that sets the field "rendered" of records, and leaves their other fields as
+// stored.
 func withRendered(render RenderFunc) RowFunc {
 	return func(_ context.Context, record bson.Raw) (bson.Raw, error) {
 		rendered, err := render(record)

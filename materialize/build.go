@@ -180,8 +180,8 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err := putTombstones(ctx, pub, vanished, b.o.Batch); err != nil {
 		return meta, Failed, err
 	}
-	// Commit takes effect in one step of the store. The index is remembered only after it: a later run that trusted the
-	// index of an uncommitted one would never publish those rows.
+	// Commit takes effect in one step of the store. The index is remembered only after it: a later run that trusted
+	// the index of an uncommitted one would never publish those rows.
 	committing = true
 	next, err := pub.Commit(ctx, rows, b.fingerprint)
 	if err != nil {

@@ -34,8 +34,8 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 	job := b.job
 	deps := make(Deps, len(job.Deps)+len(job.Related))
 	digest := xxhash.New()
-	// Related collections are read, too, but are no part of the digest: each mark covers the few of their documents that
-	// it uses, so that a new person does not make all rows stale.
+	// Related collections are read, too, but are no part of the digest: each mark covers the few of their documents
+	// that it uses, so that a new person does not make all rows stale.
 	names := slices.Compact(slices.Sorted(slices.Values(slices.Concat(job.Deps, job.Related))))
 	for _, name := range names {
 		docs, err := b.readSorted(ctx, name)

@@ -65,8 +65,8 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 			return k, nil
 		}
 	}
-	// A full run loads the rows to compare them byte by byte, but keeps the numbers of the ids: the tally of a summary
-	// refers to records by them.
+	// A full run loads the rows to compare them byte by byte, but keeps the numbers of the ids: the tally of a
+	// summary refers to records by them.
 	old := k
 	k = &rowIndex{at: map[string]int{}, run: 1}
 	if full && same {

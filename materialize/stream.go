@@ -125,8 +125,8 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 // readAll is changes for a run that reads every record.
 func (b *build) readAll(ctx context.Context, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
-		// Sift calls the function with the store's own memory, and copies only the records that it yields. The two keep
-		// their order, but the store may look at several records before it yields the first: hence the queue.
+		// Sift calls the function with the store's own memory, and copies only the records that it yields. The two
+		// keep their order, but the store may look at several records before it yields the first: hence the queue.
 		var wanted []change // records that Sift has not yielded yet
 		sift := b.o.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {

@@ -19,9 +19,9 @@ import (
 //	job of activities: reads a changed record ─▶ compare ─▶ put: the tally has its new version
 //	job of the spectrum, afterwards: summaryRows ─▶ Rows of the tally, which fetches the records that it shows
 //
-// The tally is dropped whenever it might differ from the source: for a damaged record, a record without an _id, or one
-// that cannot be rendered. Then the next summary reads all. A nightly full run reads all in any case, and reports a
-// difference as a bug (checkDrift).
+// The tally is dropped whenever it might differ from the source: for a damaged record, a record without an _id, or
+// one that cannot be rendered. Then the next summary reads all. A nightly full run reads all in any case, and reports
+// a difference as a bug (checkDrift).
 
 // put puts a prepared record into the tally. If that fails, the index drops the tally, so that the next summary reads
 // all and lists the record.

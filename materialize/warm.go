@@ -28,8 +28,8 @@ type Warm struct {
 	top           string // the first part of field
 }
 
-// placeholder matches a placeholder of a template: {groups.id}, {persons.public.name}. The collection comes first; the
-// field may have several parts.
+// placeholder matches a placeholder of a template: {groups.id}, {persons.public.name}. The collection comes first;
+// the field may have several parts.
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\.([^{}/?#$.]+(?:\.[^{}/?#$.]+)*)\}`)
 
 // ParseWarm parses a template of paths, which may have parameters.

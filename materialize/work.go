@@ -136,8 +136,8 @@ func (r *Runner) work(ctx context.Context, lease heldLease) {
 		r.o.Before(ctx)
 	}
 
-	// One goroutine runs all jobs: their indexes have no lock, and a summary uses what the run of activities before it
-	// has read.
+	// One goroutine runs all jobs: their indexes have no lock, and a summary uses what the run of activities before
+	// it has read.
 	a := r.newAgenda()
 	refreshing := false
 	for ctx.Err() == nil {

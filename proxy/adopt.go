@@ -100,7 +100,8 @@ func (s *Server) setResources(set *settings, o Options) (err error) {
 	return err
 }
 
-// newAuth returns what admits callers. It has the counts of the authenticator of the settings before, if there is one.
+// newAuth returns what admits callers. It has the counts of the authenticator of the settings before, if there is
+// one.
 func (s *Server) newAuth(o Options, users api.Users, before *settings) (*auth.Authenticator, error) {
 	var earlier *auth.Authenticator
 	if before != nil {

@@ -46,7 +46,8 @@ func (h handlers) answer(path string) fiber.Handler {
 	}
 }
 
-// citationIndex answers with what an index of citations knows. It is no resource: its answer comes from elsewhere and has no plan.
+// citationIndex answers with what an index of citations knows. It is no resource: its answer comes from elsewhere and
+// has no plan.
 func (h handlers) citationIndex(c *fiber.Ctx) error {
 	set, p := h.settings.of(c), query.Read(c.Context().QueryArgs().All())
 	_ = p.Has(query.KeyParam) // marks it as read: it is ignored only where no key is set

@@ -26,28 +26,6 @@ type Files struct {
 	Stripped string
 }
 
-// fileState describes a view's file: what was last read from it or written to it. The zero value says that there is
-// none, so that the next write is due.
-type fileState struct {
-	meta      origin.Meta
-	id        bson.ObjectID             // of the rows in it; zero in files of older versions
-	table     weak.Pointer[index.Table] // the table with these rows
-	confirmed time.Time                 // when the store had confirmed the snapshot in it
-	tried     time.Time                 // when the file was last written, or writing failed
-	took      time.Duration             // how long that took
-	err       error                     // error of the last attempt to write it
-	derived   derivedState
-}
-
-// derivedState describes the file of the values derived from the rows in a view's file.
-type derivedState struct {
-	// Sorted, as index.Table.DerivedNames returns them; nil if there is no file, or it belongs to other rows.
-	names []string
-	tried time.Time
-	took  time.Duration
-	err   error
-}
-
 // rewriteAfter is the age of the confirmation in a file at which it is written again, even with the same generation:
 // a front end that starts from the file counts Age from that. Each confirmation would otherwise write all rows
 // again.

@@ -3,8 +3,12 @@ package view
 import (
 	"sync"
 	"time"
+	"weak"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // state is the state of a view, apart from its snapshot.
@@ -18,6 +22,41 @@ type state struct {
 	err          error       // error of the last refresh
 	accepted     *HeldError  // what Force accepts; nil if there is none
 	file         fileState
+}
+
+// fileState describes a view's file: what was last read from it or written to it. The zero value says that there is
+// none, so that the next write is due.
+type fileState struct {
+	meta      origin.Meta
+	id        bson.ObjectID             // of the rows in it; zero in files of older versions
+	table     weak.Pointer[index.Table] // the table with these rows
+	confirmed time.Time                 // when the store had confirmed the snapshot in it
+	tried     time.Time                 // when the file was last written, or writing failed
+	took      time.Duration             // how long that took
+	err       error                     // error of the last attempt to write it
+	derived   derivedState
+}
+
+// derivedState describes the file of the values derived from the rows in a view's file.
+type derivedState struct {
+	// Sorted, as index.Table.DerivedNames returns them; nil if there is no file, or it belongs to other rows.
+	names []string
+	tried time.Time
+	took  time.Duration
+	err   error
+}
+
+// pollResult is what a poll has read for one view. With the zero value, the view reads the store itself.
+type pollResult struct {
+	number uint64 // of the refresh that uses it, assigned before the store was read
+	began  time.Time
+	read   bool // meta and err are set
+	meta   origin.Meta
+	err    error
+	// all is the store's fingerprint of all views; "" if no view has rows in the store. allErr says why it is
+	// unknown.
+	all    string
+	allErr error
 }
 
 // progress guards the state of a view. The goroutines that refresh the view, poll, write its file and wait for a

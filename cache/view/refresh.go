@@ -44,19 +44,6 @@ type view struct {
 	indexed  *origin.Meta // the generation at which the view was last indexed; nil if it was not
 }
 
-// pollResult is what a poll has read for one view. With the zero value, the view reads the store itself.
-type pollResult struct {
-	number uint64 // of the refresh that uses it, assigned before the store was read
-	began  time.Time
-	read   bool // meta and err are set
-	meta   origin.Meta
-	err    error
-	// all is the store's fingerprint of all views; "" if no view has rows in the store. allErr says why it is
-	// unknown.
-	all    string
-	allErr error
-}
-
 // pollLoop polls until ctx ends.
 func (s *Set) pollLoop(ctx context.Context) {
 	ticker := time.NewTicker(s.o.Poll)

@@ -28,10 +28,10 @@ import (
 	"vitrine/rules/access"
 )
 
-// rights returns the policy of access by settings: what callers without a session may see, what each role adds,
+// rightsOf returns the policy of access by settings: what callers without a session may see, what each role adds,
 // which roles every user with a session has, and which types of records only some roles see. A nil map of roles
 // gives users nothing but what all have.
-func (s settings) rights() *access.Policy {
+func rightsOf(s settings) *access.Policy {
 	roles := make(map[string][]access.Permission, len(s.Access.Roles))
 	for role, names := range s.Access.Roles {
 		roles[role] = named[access.Permission](names)
@@ -61,7 +61,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
-			Resources: cfg.Resources, Access: cfg.rights(), Hidden: p.institute.hidden, Records: p.records,
+			Resources: cfg.Resources, Access: rightsOf(cfg), Hidden: p.institute.hidden, Records: p.records,
 			Zone: p.institute.zone, Labels: cfg.labels,
 		},
 		Lists:   proxylists.Options{Lists: cfg.Lists, Site: cfg.Site, Cite: p.institute.cite, Rule: cfg.public},

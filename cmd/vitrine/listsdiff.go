@@ -84,7 +84,7 @@ func (p *program) compiled(s settings) (rule mark.Rule, _ *proxylists.Lists, err
 	rule.Portal = s.shownBy(s.Lists)
 	all, err := proxylists.New(proxylists.Options{Lists: s.Lists, Site: s.Site, Cite: p.institute.cite},
 		proxylists.Shared{
-			Access: s.rights(), Language: s.Language, Labels: s.labels, Zone: p.institute.zone,
+			Access: rightsOf(s), Language: s.Language, Labels: s.labels, Zone: p.institute.zone,
 		})
 	return rule, all, err
 }

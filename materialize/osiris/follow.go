@@ -126,9 +126,9 @@ func (f *Follower) Activities(ctx context.Context,
 	return job, f.latest.Load, nil
 }
 
-// report logs each warning once, and again if it returns after it was gone. Answers, marks and rendering read the same
-// collections at different times: a warning that any of them has reported is not new, and it is gone once none reports
-// it any more.
+// report logs each warning once, and again if it returns after it was gone. Answers, marks and rendering read the
+// same collections at different times: a warning that any of them has reported is not new, and it is gone once none
+// reports it any more.
 func (f *Follower) report(use string, now []render.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -75,8 +75,8 @@ func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err er
 		}
 		docs = append(docs, doc)
 	}
-	// One empty collection may be meant. If all are empty, the database itself is gone, and its rights with it: without
-	// them all records would be public.
+	// One empty collection may be meant. If all are empty, the database itself is gone, and its rights with it:
+	// without them all records would be public.
 	if len(docs) == 0 && k.lost(ctx) {
 		if docs, err := k.recall(name, errLost); err == nil {
 			return docs, nil

@@ -212,8 +212,9 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 }
 
 // ownOnly restricts a list for callers without a permission to records that name the session's user in persons or
-// as creator. Of keys only a named one may have the permission; all callers have the empty permission. Two users never
-// share a kept answer, since the filter has the user in it; the restriction tells the response why the list is short.
+// as creator. Of keys only a named one may have the permission; all callers have the empty permission. Two users
+// never share a kept answer, since the filter has the user in it; the restriction tells the response why the list is
+// short.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter,

@@ -99,7 +99,8 @@ func TestBounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := sides(t, answering(""), answering(""))
-			c := compare.NewComparison(a, b, compare.Settings{Accepted: append(compare.OSIRIS(), rules...), Examples: 3})
+			c := compare.NewComparison(a, b,
+				compare.Settings{Accepted: append(compare.OSIRIS(), rules...), Examples: 3})
 			var outcome string
 			got := allocated(func() {
 				outcome = c.Add(t.Context(), compare.Request{Method: "GET", Target: "/api/x"},

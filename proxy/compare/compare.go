@@ -7,7 +7,7 @@
 //	            json.go, text.go), within bounds (bounds.go)
 //	Accepted    says which differences are on purpose (accepted.go)
 //	Settings    what a caller configures of a comparison: pace, state file, accepted differences (comparison.go)
-//	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts what differs by endpoint (tally.go)
+//	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts differences by endpoint (tally.go)
 //	Report      the counts, groups and examples, within bounds (report.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
 //

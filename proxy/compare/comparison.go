@@ -28,8 +28,8 @@ const (
 	saveEach = 10 * time.Second
 )
 
-// Settings is what a caller configures. A Comparison copies it once and never changes it, so that its requests read it
-// without a lock.
+// Settings is what a caller configures. A Comparison copies it once and never changes it, so that its requests read
+// it without a lock.
 type Settings struct {
 	Accepted    Accepted // the differences that are on purpose; the first rule that fits says why
 	Examples    int      // how many a group keeps; 0: counts alone

@@ -311,7 +311,8 @@ func TestRunStops(t *testing.T) {
 		asked.Add(1)
 		w.WriteHeader(http.StatusBadGateway)
 	}, answering("{}"))
-	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(), targets(1000, func(int) {}))
+	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(),
+		targets(1000, func(int) {}))
 	if err != nil || r.Stopped != "20 requests in a row failed: old: 502 Bad Gateway" {
 		t.Errorf("stopped by %q, %v", r.Stopped, err)
 	}
@@ -328,7 +329,8 @@ func TestTooLong(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"`+strings.Repeat("x", 2000)+`"}`),
 		answering(`{"a":"`+strings.Repeat("y", 2000)+`"}`))
 	old.Most, new.Most = 1000, 1000
-	r, err := compare.NewComparison(old, new, compare.Settings{Accepted: compare.OSIRIS(), Examples: 3}).Run(t.Context(), targets(50, func(int) {}))
+	r, err := compare.NewComparison(old, new,
+		compare.Settings{Accepted: compare.OSIRIS(), Examples: 3}).Run(t.Context(), targets(50, func(int) {}))
 	if err != nil || r.Stopped != "" {
 		t.Fatal(r.Stopped, err)
 	}
@@ -342,7 +344,8 @@ func TestPage(t *testing.T) {
 	old, new := sides(t, answering(`{"a":"<script>alert(1)</script>","b":"Geheim7"}`),
 		answering(`{"a":"<img src=x onerror=alert(2)>"}`))
 	old.SetKeys(compare.Keys{API: "Geheim7"})
-	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(), targets(1, func(int) {}))
+	r, err := compare.NewComparison(old, new, compare.Settings{Examples: 3}).Run(t.Context(),
+		targets(1, func(int) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

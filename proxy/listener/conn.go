@@ -270,13 +270,6 @@ func (c *Conn) responseEnded() {
 	}
 }
 
-// Turn is the right to use a processor. Pause returns it, and Resume waits for it, unless the turn is held or has
-// ended. Resume fails if the response is not needed any more.
-type Turn interface {
-	Pause()
-	Resume() error
-}
-
 // WriteIn makes the connection write the response in a turn, which it pauses while the client does not read: sending
 // much data to a fast client takes as much processor time as making it. WriteIn reports whether the system supports
 // this.

@@ -63,7 +63,8 @@ func (r *request) compress(ctx context.Context) {
 		if b.SizeHint > maxCompressed*most {
 			return never, nil
 		}
-		// The body is compressed piece by piece, so that it is never in memory as a whole: this counts what that takes.
+		// The body is compressed piece by piece, so that it is never in memory as a whole: this counts what that
+		// takes.
 		needed := b.making() + result.StreamBytes(r.key.Coding)
 		if !r.Results.InFlight().TryAcquire(needed) {
 			return nil, result.ErrInFlight

@@ -101,8 +101,8 @@ func (h *headers) setModified(
 		st.modified = pastDate(published, now)
 	}
 	second := published.Truncate(time.Second)
-	// A body that also depends on the clock or on another record may change while the date of the view stays. Within a
-	// Period whose beginning is known, the date must be of that Period: then both have not changed since.
+	// A body that also depends on the clock or on another record may change while the date of the view stays. Within
+	// a Period whose beginning is known, the date must be of that Period: then both have not changed since.
 	varies := p.Once || len(p.of) > 0 || p.Period.ends()
 	begun := p.Period.since
 	if varies && begun.IsZero() || !second.After(begun) || !second.After(h.adopted) || st.modified == "" {

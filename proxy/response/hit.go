@@ -19,10 +19,11 @@ type Hit struct {
 }
 
 // Again implements listener.Hit. It repeats the checks of serve that can have another result now: ages, period, plan,
-// snapshots and the kept answer. If one has, the request goes the ordinary way. The answer is in flight until the reservation is released.
+// snapshots and the kept answer. If one has, the request goes the ordinary way. The answer is in flight until the
+// reservation is released.
 func (h *Hit) Again() (body []byte, reservation listener.Reservation, ok bool) {
-	// The cheap checks come first. The last one counts the body as in flight, so nothing may refuse the answer after it:
-	// its caller releases what it gets.
+	// The cheap checks come first. The last one counts the body as in flight, so nothing may refuse the answer after
+	// it: its caller releases what it gets.
 	r, now := h.responder, h.responder.Now()
 	if r.ages.last.Load() != h.ages || now.Sub(h.ages.at) >= agesFor {
 		return nil, nil, false

@@ -25,7 +25,8 @@ func negotiate(accept string, offer []result.Coding) result.Coding {
 			best, bestWeight = coding, w
 		}
 	}
-	// No coding is chosen only if the client prefers that by name; without a name it is acceptable, but not preferred.
+	// No coding is chosen only if the client prefers that by name; without a name it is acceptable, but not
+	// preferred.
 	if w, _ := weightOf(accept, "identity"); w > bestWeight {
 		return result.Identity
 	}
@@ -45,7 +46,8 @@ func weightOf(accept, coding string) (w float64, named bool) {
 	return 0, false
 }
 
-// quality parses the weight of a coding. "" means 1, as RFC 9110 says (12.4.2), and "q=0.5" means 0.5. It returns 0 if the text is malformed.
+// quality parses the weight of a coding. "" means 1, as RFC 9110 says (12.4.2), and "q=0.5" means 0.5. It returns 0
+// if the text is malformed.
 func quality(parameters string) float64 {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {

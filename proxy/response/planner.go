@@ -17,8 +17,8 @@ type Planner struct {
 	bytes        int                    // of newer
 }
 
-// get returns the cached plan of a URL, or nil. Most calls find their plan in newer and only read; one that finds it in
-// older puts it into newer, after it has released the lock, so that the plan outlives the next change of maps.
+// get returns the cached plan of a URL, or nil. Most calls find their plan in newer and only read; one that finds it
+// in older puts it into newer, after it has released the lock, so that the plan outlives the next change of maps.
 func (p *Planner) get(url []byte) *servedPlan {
 	p.mu.RLock()
 	found := p.newer[string(url)]

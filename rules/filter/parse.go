@@ -93,7 +93,7 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) 
 // field parses the condition on a path: an operator document, a regular expression, or a value for equality.
 func (p *parser) field(name string, v bson.RawValue) Node {
 	if p.o.Refusal != nil {
-		p.checkPath(p.fieldPath())
+		p.checkPath(fieldPath(p.at))
 	}
 	path, err := raw.ParsePath(name)
 	if fault, ok := errors.AsType[*rules.Error](err); ok {
@@ -108,12 +108,11 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 	return p.equality(path, v)
 }
 
-// fieldPath returns the path from the whole document to the field at the current place, including
-// positions in lists. It leaves out operators: at "$or.1.authors.$elemMatch.user" it is
-// "1.authors.user".
-func (p *parser) fieldPath() string {
+// fieldPath returns the path from the whole document to the field at a place, including positions in lists. It leaves
+// out operators: at "$or.1.authors.$elemMatch.user" it is "1.authors.user".
+func fieldPath(at []string) string {
 	operator := func(part string) bool { return strings.HasPrefix(part, "$") }
-	return strings.Join(slices.DeleteFunc(slices.Clone(p.at), operator), ".")
+	return strings.Join(slices.DeleteFunc(slices.Clone(at), operator), ".")
 }
 
 // isOperatorDocument reports whether a value is a document of operators, by its first key. Database references
