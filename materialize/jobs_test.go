@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -110,7 +112,9 @@ func TestActivitiesBy(t *testing.T) {
 			}
 			return func(bson.Raw) (bson.Raw, error) { return doc(m{{Key: "web", Value: text}}), nil }, text
 		})
-	r, err := materialize.New(materialize.Options{Store: store, Jobs: []materialize.Job{job}})
+	r, err := materialize.New(materialize.Options{
+		Store: store, Jobs: []materialize.Job{job}, Materialize: configs.Materialize{Lease: 30 * time.Second},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
+	"vitrine/configs"
 	"vitrine/materialize"
 )
 
@@ -126,7 +128,7 @@ func killRunner(t testing.TB, s materialize.Store) *materialize.Runner {
 func killOptions(s materialize.Store) materialize.Options {
 	plain := &shouting{}
 	return materialize.Options{Store: s, Jobs: []materialize.Job{plain.job()}, Holder: "one of two", Batch: 20,
-		Log: quiet()}
+		Materialize: configs.Materialize{Lease: 30 * time.Second}, Log: quiet()}
 }
 
 // killChildAfter starts a child process on the store and kills it with SIGKILL when it has reported

@@ -65,6 +65,9 @@ func New(o Options) (*Runner, error) {
 			return nil, fmt.Errorf("full run: %w", err)
 		}
 	}
+	if o.Lease <= 0 { // it would be renewed without a pause, and never be held
+		return nil, errors.New("materialize: a runner needs the term of its lease")
+	}
 	return r, nil
 }
 
