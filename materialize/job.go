@@ -108,7 +108,7 @@ type Input struct {
 func Jobs(activities, spectrum Job, optional []string) []Job {
 	given := map[string]Job{activities.View: activities, spectrum.View: spectrum}
 	var jobs []Job
-	for _, v := range views.All() {
+	for _, v := range views.Built() {
 		job, ok := given[v.Name]
 		if !ok {
 			job = Plain(v.Name)

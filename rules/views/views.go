@@ -28,6 +28,8 @@ type View struct {
 	Order string
 	// Filtered are the paths that most callers filter on. They are indexed before a snapshot is first shown.
 	Filtered []string
+	// First says that the view is built before the others: front ends find the users of sessions in it.
+	First bool
 	// Marks are the collections that the marks of rows refer to (package mark). If nil, rows have no marks.
 	Marks []string
 }
@@ -43,12 +45,8 @@ type Rows struct {
 	Make func(deps map[string][]bson.Raw) func(record bson.Raw) (bson.Raw, error)
 }
 
-// all are the views in the order in which they are built.
+// all are the views in the order in which lists of views show them.
 var all = []View{
-	{Name: rules.ViewPersons, Source: "persons", Rows: stored, Filtered: []string{"username", "_id"},
-		Marks: []string{"groups"}},
-	{Name: rules.ViewUserUnits, Source: "persons", Rows: memberships, Filtered: []string{"username", "_id"},
-		Derived: true},
 	{Name: rules.ViewActivities, Source: "activities", Order: "year",
 		Filtered: []string{
 			"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
@@ -60,14 +58,33 @@ var all = []View{
 	{Name: rules.ViewProposals, Source: "proposals", Rows: resolved, Order: "year",
 		Filtered: []string{"title", "public", "persons.user", "created_by"}},
 	{Name: rules.ViewJournals, Source: "journals", Rows: stored, Order: "year"},
+	{Name: rules.ViewPersons, Source: "persons", Rows: stored, Filtered: []string{"username", "_id"},
+		First: true, Marks: []string{"groups"}},
+	{Name: rules.ViewUserUnits, Source: "persons", Rows: memberships, Filtered: []string{"username", "_id"},
+		First: true, Derived: true},
 	{Name: rules.ViewEvents, Source: "conferences", Rows: stored, Order: "start",
 		Marks: []string{"groups", "persons"}},
 	{Name: rules.ViewDeadlines, Source: "deadlines", Rows: stored},
 	{Name: rules.ViewSpectrum, Source: "activities", Derived: true, Order: "count"},
 }
 
-// All returns all views, in the order in which they are built.
+// All returns all views, in the order in which lists of views show them.
 func All() []View { return slices.Clone(all) }
+
+// Built returns all views, in the order in which they are built.
+func Built() []View {
+	sorted := All()
+	slices.SortStableFunc(sorted, func(a, b View) int {
+		switch {
+		case a.First == b.First:
+			return 0
+		case a.First:
+			return -1
+		}
+		return 1
+	})
+	return sorted
+}
 
 // Named returns the view with a name. ok is false if there is none.
 func Named(name string) (v View, ok bool) {
