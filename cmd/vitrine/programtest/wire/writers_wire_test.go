@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,6 +20,7 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/open"
 	"vitrine/cmd/vitrine/programtest"
+	"vitrine/proxy/proxytest"
 )
 
 // calls are the arguments of commands while the test watches their store. A command that is not
@@ -205,9 +208,14 @@ func TestDemoFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := programtest.Command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
-	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=persons.jsonl") // ends after it has filled the store
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "not a regular file") {
-		t.Errorf("%v: %.500s", err, out)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(proxytest.Patience, func() { _ = cmd.Process.Kill() }).Stop() // if it serves
+	if err := cmd.Wait(); err == nil || !strings.Contains(out.String(), "not a regular file") {
+		t.Errorf("%v: %.500s", err, out.String())
 	}
 	if after := sources(t, uri); !maps.Equal(before, after) {
 		t.Errorf("before\n%v\nafter\n%v", before, after)
