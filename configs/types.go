@@ -115,7 +115,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// It accepts a plain number as bytes, and units as Size has them, in any case.
+// parseSize parses a size. It accepts a plain number as bytes, and units as Size has them, in any case.
 func parseSize(text string) (Size, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {

@@ -20,7 +20,7 @@ type profile struct {
 	Publications     []publication `json:"publications"` // the newest hundred, newest first
 }
 
-// Citations and Year are texts as the page has them, or the number 0.
+// publication is a document on a profile page. Citations and Year are texts as the page has them, or the number 0.
 type publication struct {
 	Title     string `json:"title"`
 	Link      string `json:"link"` // the document's identifier: the index's key without the user

@@ -85,7 +85,7 @@ type clock struct {
 	day     atomic.Pointer[day]
 }
 
-// Until Run has read the sources' marks, none is known.
+// newClock returns a clock that knows no marks until Run has read those of the sources.
 func newClock(o *Options) *clock {
 	c := &clock{now: o.Now, zone: o.Zone, views: o.Views}
 	c.sources.Store(&origin.Marks{})

@@ -61,7 +61,8 @@ func (p *pace) set(perSecond float64, connections int) {
 	}
 }
 
-// A request releases its place in the channel from which it has got it, even if set has made another one since.
+// connections returns the present channels. A request releases its place in the channel from which it has got it,
+// even if set has made another one since.
 func (p *pace) connections() (slots, spare chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ type ruleSet struct {
 	prefixes []prefix
 }
 
-// For example:
+// prefix is the path of a rule. For example:
 //
 //	/portfolio        the path itself, and all below it by whole segments
 //	/portfolio/       everything below it

@@ -107,7 +107,7 @@ func mediaType(contentType string) string {
 	return media
 }
 
-// The suffix is that of RFC 6839.
+// isJSON reports whether a media type is JSON, or has the suffix +json (RFC 6839).
 func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }

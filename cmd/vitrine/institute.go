@@ -129,11 +129,11 @@ func (i *institute) inForce(ctx context.Context, l *settings) (settings, error) 
 }
 
 // rulesOf returns the rules of rendering, completed by the database unless the site has a rules file of its own.
-func (l *settings) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
-	if l.Rules.File != "" {
-		return l.rendering.Rules, nil
+func (s *settings) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
+	if s.Rules.File != "" {
+		return s.rendering.Rules, nil
 	}
-	return l.rendering.Rules.WithOsiris(stored.Render)
+	return s.rendering.Rules.WithOsiris(stored.Render)
 }
 
 // activities returns the job of activities, and a function that returns the rendering by which other jobs render one.

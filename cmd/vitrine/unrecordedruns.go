@@ -17,7 +17,8 @@ type unrecordedRuns struct {
 	runs map[string]unrecordedRun
 }
 
-// status is one of the origin.Health constants; reason is the text of the run's error.
+// unrecordedRun is the outcome of a run that the store could not record: status is one of the origin.Health
+// constants; reason is the text of the run's error.
 type unrecordedRun struct {
 	status, reason string
 	// storedStart is when the run began whose health the store has instead. Once the store has the health of another

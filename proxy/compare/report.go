@@ -113,8 +113,8 @@ type Latency struct {
 	Times []float64 `json:"-"` // of all, or of a random choice
 }
 
-// Beyond mostTimes a new time replaces a random one with the probability that keeps every time equally likely in
-// the sample (reservoir sampling).
+// add records a latency. Beyond mostTimes a new time replaces a random one with the probability that keeps every
+// time equally likely in the sample (reservoir sampling).
 func (l *Latency) add(took time.Duration) {
 	ms := float64(took.Microseconds()) / 1000
 	if l.Count++; len(l.Times) < mostTimes {

@@ -38,7 +38,7 @@ type request struct {
 	known  bool       // Client.Known
 }
 
-// The body is copied for the same reason.
+// newRequest copies what it needs, because the HTTP server uses the memory of a request again after the handler.
 func newRequest(c *fiber.Ctx, key string, from Client) *request {
 	host := string(c.Request().Host())
 	r := &request{

@@ -52,7 +52,8 @@ func resolve(n Node, by func(*ForeignNode) (Node, error)) (Node, error) {
 // caller has not called Resolve.
 func (n *ForeignNode) match(bson.RawValue, *pcre.Budget) (bool, error) { return false, n.Refusal }
 
-// Number types count in the key, as for $expr, because only the database knows where they matter.
+// appendKey appends the document as it is sent to the database. Number types count in the key, as for $expr,
+// because only the database knows where they matter.
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc}, true)
 	return append(dst, n.moment...)

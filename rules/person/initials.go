@@ -27,7 +27,7 @@ func IsWhole(name string) bool {
 	return false
 }
 
-// These are the scripts of names that have no initials.
+// eastAsian are the scripts of names that have no initials.
 var eastAsian = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Bopomofo}
 

@@ -29,8 +29,8 @@ type Part struct {
 	Unreadable string   // why the part cannot be read; empty if it can
 }
 
-// bbolt writes them in turn, so that the other one still describes the commit before.
 // Head is the name of the part with the two meta pages. If one of them is damaged, the last commit may be missing.
+// bbolt writes them in turn, so that the other one still describes the commit before.
 const Head = "head"
 
 // Source reports whether the part holds source records, which Vitrine cannot rebuild. An operator restores or

@@ -89,9 +89,9 @@ func (f *storeFile) intact() error {
 
 var errForeign = errors.New("another program has written to the file: restart to open it anew")
 
+// write is update without the gate.
 // It holds the lock writing although bbolt has one of its own: written must not change between begin and the commit
 // of this transaction, or the check after it would take our own commit for a foreign one.
-// write is update without the gate.
 func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

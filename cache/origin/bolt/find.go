@@ -50,7 +50,7 @@ func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, e
 	}
 }
 
-// The documents of a sorted query are all in memory at once.
+// query yields the documents of q. The documents of a sorted query are all in memory at once.
 func (s source) query(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		f, err := compile(q.Filter, filter.Options{})

@@ -13,9 +13,9 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
+// table is a registry.Table in the file.
 // Leases and metas have one each. One write transaction reads, changes and stores a document, so that Update never
 // has to repeat the change.
-// table is a registry.Table in the file.
 type table[D any] struct {
 	file *storeFile
 	// read returns a copy of the document of a name, or the zero document.

@@ -69,9 +69,9 @@ type Options struct {
 	Elapsed func() time.Duration
 }
 
+// Store is the embedded origin.Store.
 // Its methods come from the embedded parts: Leases and Views from the rules that both stores share, source from
 // source.go, find.go and import.go, views from views.go and select.go.
-// Store is the embedded origin.Store.
 type Store struct {
 	*registry.Leases
 	*registry.Views

@@ -29,8 +29,8 @@ var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
 // archiveVersion is the only version of the format.
 const archiveVersion = "0.1"
 
-// It is the key under which checksums are kept.
 // namespace is a collection of one of an archive's databases.
+// It is the key under which checksums are kept.
 type namespace struct{ database, collection string }
 
 // readPrelude reads an archive up to its first block. It returns the collections whose documents must follow. The
@@ -77,9 +77,9 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 	}
 }
 
-// v has the few fields that this package needs; others are ignored, as newer tools may add some.
 // decode reads the next document of the archive's own into v. The error is errTerminator at a terminator, and wraps
 // io.ErrUnexpectedEOF at the end of the file.
+// v has the few fields that this package needs; others are ignored, as newer tools may add some.
 func (s *stream) decode(v any) error {
 	doc, place, err := s.frame()
 	if err == nil {
@@ -186,9 +186,9 @@ func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFun
 	}
 }
 
+// wholeArchive returns an error if the file ends between two blocks.
 // A file that is cut between two blocks is well formed: only the promise of the prelude shows what is missing. The
 // error names the first collection by name, so that it is the same at each run.
-// wholeArchive returns an error if the file ends between two blocks.
 func wholeArchive(end Place, sums map[namespace]*checksum) error {
 	var missing []string
 	for ns, sum := range sums {

@@ -58,8 +58,8 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 // what it reads.
 const maxUnchecked = 256 << 10
 
-// The file has no header and no checksum: damage to a length shows only where the next document should begin.
 // readBSON reads a BSON file, which is a sequence of documents.
+// The file has no header and no checksum: damage to a length shows only where the next document should begin.
 func (s *Source) readBSON(in *stream, take takeFunc) error {
 	for {
 		doc, place, err := in.frame()
@@ -77,8 +77,8 @@ func (s *Source) readBSON(in *stream, take takeFunc) error {
 	}
 }
 
-// It validates the whole document, because the store and the driver trust what they get.
 // checkDocument returns the document, or a *BadDocument if its BSON is malformed.
+// It validates the whole document, because the store and the driver trust what they get.
 func checkDocument(d Document) (Document, error) {
 	if err := raw.Check(d.Raw); err != nil {
 		return Document{}, d.bad(err)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
+// addFolder adds a folder's data files, or if it has none, those of the only database written by mongodump in it.
 // The cases, in order: neither files nor databases; a folder above the databases of a dump; a folder of files, in
 // which folders are only noted. If Options.Database names one of those folders, it is read in place of the files.
-// addFolder adds a folder's data files, or if it has none, those of the only database written by mongodump in it.
 func (d *Dump) addFolder(folder string) error {
 	files, databases, err := d.listFolder(folder)
 	switch {
@@ -37,8 +37,8 @@ func (d *Dump) addFolder(folder string) error {
 	return nil
 }
 
-// Hidden and auxiliary files are expected in every dump, and a note on each would hide the others.
 // listFolder returns a folder's data files and the folders in it with BSON files, and notes others but hidden ones.
+// Hidden and auxiliary files are expected in every dump, and a note on each would hide the others.
 func (d *Dump) listFolder(folder string) (files, databases []string, err error) {
 	entries, err := fs.ReadDir(d.files, folder)
 	if err != nil {
@@ -65,8 +65,8 @@ func (d *Dump) listFolder(folder string) (files, databases []string, err error) 
 	return files, databases, nil
 }
 
-// A folder that cannot be read is none: addFolder notes it as ignored.
 // holdsBSON reports whether a folder looks like a database that mongodump wrote.
+// A folder that cannot be read is none: addFolder notes it as ignored.
 func (d *Dump) holdsBSON(folder string) bool {
 	entries, err := fs.ReadDir(d.files, folder)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {

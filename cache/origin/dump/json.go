@@ -17,8 +17,8 @@ import (
 // maxText limits the Extended JSON of one document. The canonical form is several times as large as the BSON.
 const maxText = 4 * raw.MaxDocument
 
-// White space without end, an object that never closes, and a line of gigabytes are all read only so far.
 // maxGap is how many bytes may be read without the end of a document, so that reading ends.
+// White space without end, an object that never closes, and a line of gigabytes are all read only so far.
 const maxGap = 4 * maxText
 
 // errGap ends the reading of a file, unlike errTextTooLong, which concerns one document.
@@ -68,8 +68,8 @@ func (t *text) place() Place {
 	return place
 }
 
-// A line that is no document is a BadDocument, and the next line may be a good one.
 // readLines reads one document per line and skips empty lines.
+// A line that is no document is a BadDocument, and the next line may be a good one.
 func (t *text) readLines(take takeFunc) error {
 	for {
 		place := t.place()
@@ -98,9 +98,9 @@ func lineEnd(src []byte) (n int, end bool) {
 	return len(src), false
 }
 
+// readArray reads the documents of one array.
 // Its commas are checked, because a missing one may be all that shows a lost document. An error in between
 // documents breaks the file: nothing tells where the next one begins.
-// readArray reads the documents of one array.
 func (t *text) readArray(take takeFunc) error {
 	_, err := t.token() // the opening bracket
 	for begins := true; err == nil; begins = false {
@@ -161,15 +161,15 @@ func (t *text) finish() error {
 	return newBrokenFile(place, err)
 }
 
-// It survives the end of a buffer, even between a backslash and the character that it escapes.
 // nesting is the state of a scan through a document's text.
+// It survives the end of a buffer, even between a backslash and the character that it escapes.
 type nesting struct {
 	depth           int // depth of nested objects and arrays
 	quoted, escaped bool
 }
 
-// It does not match kinds of brackets: [} closes, and the parser refuses that.
 // follow finds the end of the outermost object; see lineEnd.
+// It does not match kinds of brackets: [} closes, and the parser refuses that.
 func (n *nesting) follow(src []byte) (int, bool) {
 	for i, c := range src {
 		switch {
@@ -191,9 +191,9 @@ func (n *nesting) follow(src []byte) (int, bool) {
 	return len(src), false
 }
 
-// For example, find is lineEnd for lines. gather leaves the reader behind the end, also if the text is too long.
 // gather reads a document's text into buf, up to the end that find finds. Text longer than maxText it reads but
 // drops.
+// For example, find is lineEnd for lines. gather leaves the reader behind the end, also if the text is too long.
 func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 	t.buf = t.buf[:0]
 	tooLong := false

@@ -34,13 +34,13 @@ type LoadOptions struct {
 	Progress func(n int)
 }
 
+// ErrChanged is returned if the dump's files changed during the import.
 // The second reading then met other documents than the first, which alone were checked; what was stored before is
 // complete documents.
-// ErrChanged is returned if the dump's files changed during the import.
 var ErrChanged = errors.New("the dump changed while it was read")
 
-// It bounds memory where documents are large; BatchDocs does where they are small.
 // maxHeld is how many bytes of documents Load collects before it stores them.
+// It bounds memory where documents are large; BatchDocs does where they are small.
 const maxHeld = 8 << 20
 
 // Load stores a dump's documents by their _id and replaces what is there. It reads the dump twice. The first time
@@ -104,9 +104,9 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
-// Both readings derive the same ids, since rewind forgets the counts.
 // derive returns an _id for a document without one, made from the collection, the document and the number of equal
 // documents before it, so that the next import of the same dump replaces the documents.
+// Both readings derive the same ids, since rewind forgets the counts.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	// Equal documents get different ids: the institute may mean both. Their number makes the ids differ.
 	content := sha256.Sum256(doc)
@@ -138,8 +138,8 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 	return nil
 }
 
-// raw.CheckStorable judges what every store accepts, so that an import into either store ends alike.
 // identify returns a document with its _id, its own or a derived one. The error is a *BadDocument.
+// raw.CheckStorable judges what every store accepts, so that an import into either store ends alike.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	id, err := raw.CheckStorable(doc.Raw)
 	stored := doc.Raw
@@ -160,8 +160,8 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	return stored, key, nil
 }
 
-// A BrokenFile is never skipped.
 // skip counts a bad document, or returns the error that ends the import.
+// A BrokenFile is never skipped.
 func (l *loader) skip(err error) error {
 	bad, ok := errors.AsType[*BadDocument](err)
 	if !l.opts.SkipBad || !ok {
@@ -210,9 +210,9 @@ func (l *loader) write(ctx context.Context) error {
 	return nil
 }
 
+// put adds a document to its collection's batch if it is the last with its _id.
 // A document whose position is not the last one of its _id is a duplicate. One beyond it, or with an unknown _id,
 // was not there in the first reading.
-// put adds a document to its collection's batch if it is the last with its _id.
 func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHash) error {
 	c.read++
 	switch last, known := c.last[key]; {
@@ -278,9 +278,9 @@ func (l *loader) drop(ctx context.Context) error {
 	return nil
 }
 
-// Two ids with the same hash would lose a document; at 128 bits of SHA-256 that does not happen by chance.
 // keyHash replaces an _id in memory: 128 bits, so that long ids cost no more than short ones. Ids that MongoDB
 // considers equal, such as 1 and 1.0, have the same hash.
+// Two ids with the same hash would lose a document; at 128 bits of SHA-256 that does not happen by chance.
 type keyHash [16]byte
 
 // maxID is the greatest length of an _id that every store accepts, in bytes.

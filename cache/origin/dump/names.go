@@ -52,8 +52,8 @@ func auxiliary(name string) bool {
 	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
 }
 
-// These are no mistakes of the user, so the rest is imported and a note says why this is not.
 // exclusionOf returns why a collection is not imported, or "" if it is.
+// These are no mistakes of the user, so the rest is imported and a note says why this is not.
 func exclusionOf(collection string) string {
 	switch {
 	case strings.HasPrefix(collection, "system."):

@@ -35,8 +35,8 @@ type Options struct {
 	Progress func(n int)
 }
 
-// It protects the disk, where the copy is.
 // DefaultStdinBytes is the default of Options.StdinBytes.
+// It protects the disk, where the copy is.
 const DefaultStdinBytes = 4 << 30
 
 // Dump is the input of one import.
@@ -227,9 +227,9 @@ func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// A BSON file begins with its first document's length, so any plausible one counts: the reading checks the rest.
 // sniff finds a file's format: an archive by its magic number, others by name or, if that does not tell, by
 // content.
+// A BSON file begins with its first document's length, so any plausible one counts: the reading checks the rest.
 func sniff(in *bufio.Reader, name string) format {
 	head, _ := in.Peek(raw.MinDocument) // ignore errors: reading the file reports them
 	if bytes.HasPrefix(head, archiveMagic) {

@@ -27,14 +27,14 @@ type Source struct {
 // takeFunc receives a document or a *BadDocument. If it returns an error, reading ends.
 type takeFunc func(Document, error) error
 
-// It never reaches the caller.
 // errStopped ends reading when the caller leaves the loop.
+// It never reaches the caller.
 var errStopped = errors.New("stopped")
 
-// Each call opens the file anew and reads it from the beginning, so Load can read twice.
 // Documents reads the file and yields each document with its place. After a *BadDocument, which concerns one
 // document, the loop may go on; any other error is the last. count, if not nil, is called with the bytes read from
 // disk.
+// Each call opens the file anew and reads it from the beginning, so Load can read twice.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		read := s.readJSON

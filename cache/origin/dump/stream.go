@@ -21,9 +21,9 @@ type stream struct {
 	content *counter // what Reader reads: the file, or its decompressed content
 }
 
-// RFC 1952, section 2.3.1, says what they are. gzip.Reader reads several members as one, as after cat of two files.
 // open opens the file and detects gzip by the first bytes. count, if not nil, is called with the number of bytes
 // read before decompression. If ctx ends, reading fails.
+// RFC 1952, section 2.3.1, says what they are. gzip.Reader reads several members as one, as after cat of two files.
 func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	file, err := s.files.Open(s.file)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *stream) read(content *counter) {
 	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
 }
 
-// It is in the decompressed content, where people look with zcat.
 // place returns the position of the next byte, without its line.
+// It is in the decompressed content, where people look with zcat.
 func (s *stream) place() Place {
 	return Place{File: s.name, Offset: s.content.n - int64(s.Buffered())}
 }

@@ -10,7 +10,7 @@ import (
 	"vitrine/rules/filter"
 )
 
-// Verdicts on at least this many rows are kept.
+// worthRemembering is the least number of rows whose verdicts are kept.
 const worthRemembering = 1024
 
 // verdicts are the results of the reference matcher for a segment's rows and one condition. Rows never change, so the

@@ -99,7 +99,7 @@ type namedFile struct {
 	checking sync.Mutex // held while checksums are compared
 }
 
-// The pointer is weak, so that watching a part does not keep it mapped.
+// namedPart is a mapped part to watch. The pointer is weak, so that watching a part does not keep it mapped.
 type namedPart struct {
 	first weak.Pointer[byte]
 	bytes int

@@ -14,8 +14,8 @@ func Error(err *error, format string, args ...any) {
 	}
 }
 
-// The loop over items ends there.
 // Do calls fn with each item, up to the first error of either.
+// The loop over items ends there.
 func Do[T any](items iter.Seq2[T, error], fn func(T) error) error {
 	for item, err := range items {
 		if err == nil {

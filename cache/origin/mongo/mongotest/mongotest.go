@@ -22,12 +22,12 @@ import (
 // WireVariable is the environment variable that enables tests over the wire.
 const WireVariable = "VITRINE_TEST_WIRE"
 
-// Stores under test get it as mongo.Options.BatchSize. It is about half of what the server accepts.
 // BatchSize is how many statements a write command may carry.
+// Stores under test get it as mongo.Options.BatchSize. It is about half of what the server accepts.
 const BatchSize = 50
 
-// On a busy machine the server may take minutes for a test's writes, and SQLite lets one writer work at a time.
 // Patient are options in a URI of a client that waits for a busy server: its limits of time are not what is tested.
+// On a busy machine the server may take minutes for a test's writes, and SQLite lets one writer work at a time.
 const Patient = "?timeoutMS=600000&serverSelectionTimeoutMS=600000&connectTimeoutMS=600000"
 
 // Start starts a server with an empty state folder. The test is skipped unless VITRINE_TEST_WIRE=1. The URI ends in
@@ -43,8 +43,8 @@ type Server struct {
 	cmd *exec.Cmd
 }
 
-// So a test can kill a server and go on with what was on its disk.
 // StartIn is Start on a state folder, which may be that of an earlier server that has ended.
+// So a test can kill a server and go on with what was on its disk.
 func StartIn(t testing.TB, dir string) *Server {
 	t.Helper()
 	checkPlace(t)
@@ -84,10 +84,10 @@ func StartIn(t testing.TB, dir string) *Server {
 	return s
 }
 
-// A test at another place would be skipped everywhere, and its author would not notice.
 // checkPlace fails a test that the step wire of .ci/run would leave out. The step runs the packages below
 // cache/origin whole, and from the packages below programtest only the tests in files named *_wire_test.go. Helpers
 // that start a server may stand in other files.
+// A test at another place would be skipped everywhere, and its author would not notice.
 func checkPlace(t testing.TB) {
 	t.Helper()
 	calls := make([]uintptr, 100)
@@ -112,9 +112,9 @@ func (s *Server) Kill() {
 	_ = s.cmd.Wait()
 }
 
+// build returns the server's binary. Go builds it unless its build cache has it.
 // The module is nested, so that its dependencies are none of Vitrine's. A failure to build fails each test that
 // needs the server.
-// build returns the server's binary. Go builds it unless its build cache has it.
 var build = sync.OnceValues(func() (binary string, err error) {
 	module, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

@@ -42,8 +42,8 @@ type Fault struct {
 	Reply func(message []byte) []byte
 }
 
-// Its methods may be called in parallel. Its address stays the same while it refuses connections, see hold.
 // Proxy stands between a client and a server and simulates failures of the network.
+// Its methods may be called in parallel. Its address stays the same while it refuses connections, see hold.
 type Proxy struct {
 	t        testing.TB
 	address  string
@@ -67,8 +67,8 @@ type state struct {
 	era     context.Context // canceled when connections break
 }
 
-// server is a URI as Start returns it.
 // NewProxy starts a proxy in front of a server. It ends with the test.
+// server is a URI as Start returns it.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	address, release, err := hold()
@@ -95,12 +95,12 @@ func (p *Proxy) URI() string { return "mongodb://" + p.address + "/" }
 // Accepted returns how many connections the proxy has accepted.
 func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 
-// The driver's own checks of the connection do not count, so the number does not depend on time.
 // Commands returns how many commands the client has sent itself.
+// The driver's own checks of the connection do not count, so the number does not depend on time.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
 
-// It fails the test if the port cannot be opened again.
 // Set changes the fault. Connections stay open unless the fault breaks them.
+// It fails the test if the port cannot be opened again.
 func (p *Proxy) Set(f Fault) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -201,8 +201,8 @@ func (p *Proxy) heldUp() Fault {
 	}
 }
 
-// After Abandon it goes on reading, so that the sender notices nothing, and forwards nothing.
 // pump forwards messages as treat returns them, until treat returns a shorter one.
+// After Abandon it goes on reading, so that the sender notices nothing, and forwards nothing.
 func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []byte) {
 	defer from.Close()
 	defer to.Close()

@@ -25,8 +25,8 @@ type traffic struct {
 	written  map[string]int
 }
 
-// Without commands, its maps are nil.
 // Traffic returns the traffic since the last call, or since the proxy started.
+// Without commands, its maps are nil.
 func (p *Proxy) Traffic() Traffic {
 	t := &p.traffic
 	t.mu.Lock()
