@@ -86,7 +86,7 @@ func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], r 
 	return b.changes(ctx, deps, h), r, nil
 }
 
-// batches groups changes into batches of at most the given number, each of about batchBytes at most. The number alone
+// batches groups changes into batches of at most the given number, and ends one that has batchBytes. The number alone
 // would not bound the memory: a record may have 16 MB.
 func batches(changes iter.Seq2[change, error], most int) iter.Seq2[[]change, error] {
 	return func(yield func([]change, error) bool) {

@@ -29,8 +29,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	// What the settings have from those before them.
 	set := &settings{fields: o.Fields, users: api.Users{Views: s.options.Views}}
 	adopted := s.succeed(set, before, o.Limits.Rate)
-	// Who may read answers from scripts. Only CORS that the operator has configured binds the forwarder: openCORS
-	// below is a default of ours.
+	// First, the sites whose scripts may read answers. Only CORS that the operator has configured binds the
+	// forwarder: openCORS below is a default of ours.
 	var err error
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
-	// What answers, and who may ask. The order counts for errors alone: the first invalid option is the one that
-	// is named.
+	// Then the handlers, and the callers that they accept. The order counts for errors alone: the first invalid
+	// option is the one that is named.
 	if err := s.setResources(set, o); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 	if s.shadow != nil {
 		s.shadow.SetKeys(compare.Keys{API: o.Auth.APIKey, Portfolio: o.Auth.PortfolioKey})
 	}
-	// How plans are answered, and what goes to the other server. Both come last, because they need what is above.
+	// The responder and the rules for the other server come last, because they need what is above.
 	set.response = s.newResponder(o, set.generation, adopted)
 	set.upstream = &upstream.Policy{
 		Doors: upstream.Doors{

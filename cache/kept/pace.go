@@ -18,7 +18,7 @@ import (
 const longestTurn = 10 * time.Second
 
 // pace bounds the requests of a rule: their rate, and how many there are at a time. Refreshing has a rate and
-// connections of its own, half of all, so that clients always find some.
+// connections of its own, half of all, so that clients always find some. If there is one connection, either has it.
 //
 // A request needs a place in time (the limiter) and one in space (a channel of connections). Refreshing needs four:
 // its own two first, so that it never has one of the shared ones while it waits for its own.

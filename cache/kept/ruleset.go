@@ -99,8 +99,8 @@ type ruleState struct {
 	last     Run
 }
 
-// warnEvery bounds how often the log says that requests for a rule fail: one bad URL among good ones fails, and then
-// does not, with each request.
+// warnEvery bounds how often the log says that requests for a rule fail: a single bad URL would
+// otherwise log a failure and a recovery with every pair of requests.
 const warnEvery = time.Minute
 
 // newRuleSet checks rules. A rule that equals one of before is that one, so that its pointer stays. Of paths of the

@@ -182,8 +182,9 @@ func validator(value string) string {
 	return value
 }
 
-// digest returns the SHA-256 of status, header and body, each with its length, so that no two answers are alike. It
-// is over what a client gets. Times and validators are not in it: an answer that was merely confirmed has the same.
+// digest returns the SHA-256 of status, header and body, each with its length, so that different answers never hash
+// the same bytes. It is over what a client gets. Times and validators are not in it: an answer that was merely
+// confirmed has the same.
 func digest(r *origin.Response) string {
 	sum := sha256.New()
 	number := func(n int) { _ = binary.Write(sum, binary.BigEndian, uint64(n)) } // a hash never fails

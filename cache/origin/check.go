@@ -39,8 +39,8 @@ func CheckCollection(name string) error {
 	return nil
 }
 
-// CheckView returns an error unless a view may have this name: it has only small letters, digits and '_', and does
-// not name a collection for the stores' own records.
+// CheckView returns an error unless a view may have this name: it has 1 to 100 small letters, digits and '_', and
+// does not name a collection for the stores' own records.
 func CheckView(name string) error {
 	strange := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'

@@ -94,7 +94,8 @@ func (r *progress) outdated(p pollResult) bool { return p.number <= r.known().ou
 func (r *progress) end(p pollResult, swapped *Snapshot, err error) (before error) {
 	r.update(func(s *state) {
 		before, s.err, s.ended = s.err, err, max(s.ended, p.number)
-		if s.outdatedUpTo = p.number; swapped != nil { // which may be newer than what a poll has read meanwhile
+		// A new snapshot may be newer than what any poll that has begun so far will return.
+		if s.outdatedUpTo = p.number; swapped != nil {
 			s.outdatedUpTo = s.begun
 		}
 		if err == nil {

@@ -141,7 +141,7 @@ func keysOf(all map[string]*configs.Key, zone *time.Location) (keys []auth.Key) 
 			one.Sums = append(one.Sums, [sha256.Size]byte(sum))
 		}
 		if day, err := time.ParseInLocation(time.DateOnly, k.Expires, zone); err == nil {
-			// no error if it is set: as above
+			// Package configs has checked the date: only an empty one fails here.
 			// The key still counts on the day that the setting names, in the zone of the institute. AddDate adds a
 			// day and not 24 hours, so that a change to summer time moves nothing.
 			one.Expires = day.AddDate(0, 0, 1)

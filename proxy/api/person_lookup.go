@@ -60,8 +60,8 @@ func newPersonLookup(records Records, now func() time.Time, timeout time.Duratio
 }
 
 // find returns a person's stored record, or nil. It returns rules.ErrUnavailable if the store does not answer. The
-// flight ends with the deadline of the request that leads it. Requests that wait in it and have more time lead one
-// themselves: Expired marks the error as the leader's alone.
+// flight ends after l.timeout, or earlier with the deadline of the request that leads it. Requests that wait in it
+// and have time left lead one themselves: Expired marks the error as the leader's alone.
 func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if l.records == nil {
 		return nil, nil

@@ -28,8 +28,8 @@ type Rule struct {
 	Ignore   *regexp.Regexp // matches parts without which the values are the same
 }
 
-// glob is a text in which * is any text. A glob rather than an expression, because paths are full of characters
-// that expressions give a meaning: $ . [ ].
+// glob is a text in which * is any text within a line. A glob rather than an expression, because paths are full of
+// characters that expressions give a meaning: $ . [ ].
 type glob struct{ re *regexp.Regexp }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

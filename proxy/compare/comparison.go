@@ -125,8 +125,8 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 }
 
 // Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or ""
-// if ctx ended before. An error says why a side did not answer. The sides take turns in being first, because the
-// second finds a warmer network.
+// if ctx ended before. An error says why a side did not answer. A hash of the request chooses the side that
+// is first, because the second finds a warmer network.
 func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err error) {
 	sides := [2]*Side{c.old, c.new}
 	var answers [2]Answer

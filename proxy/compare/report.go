@@ -105,7 +105,7 @@ func (g *Group) keep(r Request, d Difference, most int) {
 	}
 }
 
-// Latency has the times of answers in milliseconds: of half of them, and of 99 of 100, the longest.
+// Latency has the times of answers in milliseconds: P50 and P99 are percentiles.
 type Latency struct {
 	P50   float64   `json:"p50_ms"`
 	P99   float64   `json:"p99_ms"`

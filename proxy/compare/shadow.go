@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// Small numbers: the old system is in use, and what is dropped is only a smaller sample.
+	// The numbers are small to spare the old system, which is in use. Dropped requests only shrink the sample.
 	mostQueued = 64       // live requests that wait to be compared
 	shadowers  = 2        // requests under way to each side
 	mostLive   = 16 << 20 // bytes of an answer that are compared
@@ -23,7 +23,7 @@ const (
 
 // Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
 // background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one
-// pair of them at a time, within bounds, and rests beside live requests.
+// pair of them at a time, within bounds, and pauses while live requests run.
 //
 // The way of a request: Offer (in the server's request) → queue → one of the workers of Run → both sides → tally.
 type Shadow struct {

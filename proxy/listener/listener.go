@@ -88,7 +88,7 @@ func New(ln net.Listener, o Options) *Listener {
 const reservedFiles, fewestConns = 64, 64
 
 // CheckFiles returns an error if the process may open too few files to be a server. Go has raised the soft limit to
-// the hard one by then (package os), so that only the operator can raise it further.
+// the hard one by then (package os), therefore only the operator can raise it further.
 func CheckFiles() error {
 	if files := openFiles(); files != 0 && files < reservedFiles+fewestConns {
 		return fmt.Errorf("the limit of %d open files leaves too few for connections: want at least %d "+

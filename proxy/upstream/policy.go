@@ -75,9 +75,9 @@ func parseSeconds(text string) (time.Duration, bool) {
 // them, because parts are not kept.
 var understood = []int{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}
 
-// storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3). 206 and 304 are parts
-// of an answer. A response that sets a cookie is its first receiver's alone, whatever its directives say. Without a
-// lifetime and a validator a kept answer would be asked for again in full each time.
+// storable reports whether a response to a GET without credentials may be kept (RFC 9111: 3). A 206 is a part of
+// an answer, and a 304 has no body. A response that sets a cookie is its first receiver's alone, whatever its
+// directives say. Without a lifetime and a validator a kept answer would be asked for again in full each time.
 func storable(status int, header http.Header, d directives) bool {
 	switch {
 	case status < 200, status == http.StatusPartialContent, status == http.StatusNotModified:

@@ -12,12 +12,12 @@ import (
 )
 
 // maxKeyPart bounds the length of a name or word in a citation key. Longer keys are hard to type in
-// a text, and the hash already makes them unique.
+// a text, and the hash already tells keys with the same words apart.
 const maxKeyPart = 24
 
 // key returns a citation key: family name, year, first significant word of the title, and 40 bits
-// of a hash of the _id, which make it unique. It leaves out texts that are not in a Latin script.
-// The hash alone identifies the record; the words before it are for people.
+// of a hash of the _id, which tell records with the same words apart. It leaves out texts that are not in a Latin
+// script. The words before the hash are for people.
 func key(it *Item) string {
 	var buf [3*maxKeyPart + 20]byte
 	dst := buf[:0]

@@ -201,8 +201,8 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 		switch {
 		case i < 0:
 			p.filter.fail("%s has no argument %.40q", name, key)
-			// The whole filter goes to the database, with this argument checked like any foreign part.
 		case op.names[i][0] == '-':
+			// The whole filter goes to the database, with this argument checked like any foreign part.
 			p.foreignExpr(name+"."+key, e.Value())
 		case key == "as":
 		case key == "cond":

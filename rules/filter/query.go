@@ -143,8 +143,8 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	return nil, false
 }
 
-// maxIn is how many values a list may have; more would not fit into a message. A message of MongoDB
-// has at most 48 MB, and a query document 16 MB.
+// maxIn is how many values a list may have, so that lists of texts of some 300 bytes stay within the 16 MB that a
+// query document of MongoDB may have.
 const maxIn = 50_000
 
 // plain reports whether a value has a type that all databases compare alike. Databases disagree on

@@ -7,7 +7,8 @@ import (
 )
 
 // CutText returns the beginning of a text, of at most size bytes and cut between two characters. It returns a text
-// unchanged that is not longer. An é is never half of itself. A letter and a combining mark may still be cut apart.
+// unchanged that is not longer. It never cuts within a character. A letter and a combining mark may still be cut
+// apart.
 func CutText(s string, size int) string {
 	if len(s) <= size {
 		return s

@@ -43,10 +43,11 @@ func (p Part) Kept() bool { return strings.HasPrefix(p.Name, string(bucketUpstre
 // Sound reports whether the part is undamaged.
 func (p Part) Sound() bool { return p.Damaged == 0 && p.Unreadable == "" }
 
-// Check examines every page and value of the store in the file at path, and changes nothing. The error wraps
-// origin.ErrDamaged if the store cannot be opened at all, and origin.ErrLocked if another process has it open. The
-// error of ctx ends it early; the parts before it are then returned, too. Check opens the file read-only and with
-// bbolt's lock, so it cannot run beside a Store of another process.
+// Check examines every page of the store in the file at path, and the values of collections, views and kept answers,
+// and changes nothing. The error wraps origin.ErrDamaged if the file is damaged so much that it cannot be opened, and
+// origin.ErrLocked if another process has it open. The error of ctx ends it early; the parts before it are then
+// returned, too. Check opens the file read-only and with bbolt's lock, so it cannot run beside a Store of another
+// process.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
 	f := &storeFile{path: path}
 	defer wrap.Error(&err, "check %s", f.Name())
@@ -76,7 +77,7 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 
 // Check examines every value of the open store, while others read and write it; it examined the pages when it was
 // opened. It does not pass the gate: an operator may check a store whose circuit is open. One read transaction
-// lasts for the whole check, so that the file grows by what is written meanwhile.
+// lasts for the whole check, so the file grows by what is written meanwhile.
 func (s *Store) Check(ctx context.Context) (parts []Part, err error) {
 	defer wrap.Error(&err, "check %s", s.Name())
 	err = s.file.read(ctx, func(tx *bbolt.Tx) (err error) {
@@ -96,8 +97,8 @@ func (f *storeFile) check(ctx context.Context, tx *bbolt.Tx) (parts []Part, err 
 		if bytes.Equal(top, bucketLeases) || bytes.Equal(top, bucketAside) {
 			return nil
 		}
-		// An empty part of the kept answers is left out: a store without upstream has both, and they tell the
-		// operator nothing.
+		// An empty part of the kept answers is left out: a store without upstream has both parts, empty, and they
+		// tell the operator nothing.
 		return bucket.ForEachBucket(func(name []byte) error {
 			p, err := f.checkPart(ctx, tx, top, string(name))
 			if p.Records > 0 || !p.Sound() || !p.Kept() {

@@ -156,9 +156,9 @@ func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 }
 
 // guard calls fn and turns a panic or fault into an error. SetPanicOnFault makes a fault in the mapping a panic
-// instead of the end of the process. It concerns this goroutine only, therefore guard calls fn on its own
-// goroutine. Every panic counts as damage, also one from a caller's function that runs inside a transaction: it may
-// have been caused by damaged bytes.
+// instead of the end of the process. It concerns one goroutine, so guard calls fn on
+// that of its caller, and fn must not start others that read the file. Every panic counts as damage, also one from a
+// caller's function that runs inside a transaction: it may have been caused by damaged bytes.
 func (f *storeFile) guard(fn func() error) (panicked bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -240,9 +240,9 @@ func (x *pathIndex) rowsOf(value int) []uint32 {
 	return x.rows[x.values[value].from:x.values[value].to]
 }
 
-// compareDistinct orders an index totally: the missing value first, then by MongoDB's order, then by type and
-// bytes. Without the last three criteria, 1 and 1.0 would be in any order, and merge could not tell whether two
-// values are the same.
+// compareDistinct orders an index totally: the missing value first, then by MongoDB's order, then by type,
+// bytes, and whether it is an element of an array. Without these three, 1 and 1.0 would be in any order, and merge
+// could not tell whether two values are the same.
 func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))

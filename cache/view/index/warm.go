@@ -81,7 +81,8 @@ func (s *segment) warm(ctx context.Context) {
 }
 
 // inheritTime bounds how long building values in use may delay a table. The previous one answers requests
-// meanwhile. What is not built by then is built by the first request that needs it.
+// meanwhile. The first request that needs a value builds it if there was no time left. Bulky fragments are encoded
+// first, and without this bound.
 const inheritTime = 2 * time.Second
 
 // inherit builds for fresh segments the values that requests use in the previous segments, the most

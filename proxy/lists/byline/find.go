@@ -145,7 +145,7 @@ type text struct {
 	from, to []int
 }
 
-// textOf reads the visible text of a citation. An entity has at most 12 bytes; other signs & are text.
+// textOf reads the visible text of a citation. It reads entities of at most 12 bytes; others are text.
 func textOf(citation string) *text {
 	t := &text{from: make([]int, 0, len(citation)), to: make([]int, 0, len(citation))}
 	shown := make([]byte, 0, len(citation))

@@ -89,7 +89,7 @@ func (i Institute) clone() Institute {
 	return same
 }
 
-// object is a JSON object.
+// object is a JSON object, as OSIRIS's answers are compared.
 type object = map[string]any
 
 // document returns a record as the database holds it, with the fields that Vitrine's views need.
