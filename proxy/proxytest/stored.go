@@ -16,10 +16,9 @@ var ViewsAre = view.Memory
 
 // embedded is a copy of a store in a file, which can answer queries.
 type embedded struct {
-	view.Source // the store, as views see it
-	store       *bolt.Store
-	t           testing.TB
-	lease       origin.Lease
+	origin.Store // without what only the embedded store has
+	t            testing.TB
+	lease        origin.Lease
 }
 
 // behind returns the store from which views are loaded: s or its copy.
@@ -42,7 +41,7 @@ func (s *Store) behind(t testing.TB) view.Source {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stored = &embedded{Source: db, store: db, t: t, lease: lease}
+	s.stored = &embedded{Store: db, t: t, lease: lease}
 	for name, meta := range s.metas {
 		for generation := range meta.Generation {
 			publish(s.stored, name, s.rows[name], generation+1)
@@ -58,7 +57,7 @@ func (s *Store) behind(t testing.TB) view.Source {
 func publish(e *embedded, name string, rows []origin.Row, generation uint64) {
 	e.t.Helper()
 	ctx := context.Background()
-	p, err := e.store.Begin(ctx, name, e.lease)
+	p, err := e.Store.Begin(ctx, name, e.lease)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -85,13 +84,13 @@ func publish(e *embedded, name string, rows []origin.Row, generation uint64) {
 
 // Meta returns the times of the fixture.
 func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
-	meta, err := e.Source.Meta(ctx, name)
+	meta, err := e.Store.Meta(ctx, name)
 	return fixed(meta), err
 }
 
 // Metas returns the times of the fixture.
 func (e *embedded) Metas(ctx context.Context) ([]origin.Meta, error) {
-	metas, err := e.Source.Metas(ctx)
+	metas, err := e.Store.Metas(ctx)
 	for i := range metas {
 		metas[i] = fixed(metas[i])
 	}
