@@ -200,7 +200,8 @@ func everyAnswerLooks(t *testing.T) {
 	site := proxytest.OpenViews(t, store, o, proxytest.ListViews(t), 64<<20)
 	all := []access.Permission{access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum}
 	rights := access.New(access.Options{Anonymous: all})
-	env, err := api.New(api.Options{Access: rights}, api.Shared{Now: o.Now, Timeout: proxytest.Patience})
+	env, err := api.New(api.Options{Resources: o.Resources, Access: rights},
+		api.Shared{Now: o.Now, Timeout: proxytest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
