@@ -7,10 +7,14 @@ var badFiles = map[string][]string{
 		`addresses.bad.yml:2: listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "localhost"`,
 		`addresses.bad.yml:3: admin.listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "127.0.0.1:99999"`,
 		`addresses.bad.yml:4: auth.session.cookie: want a name without blanks and separators, have "a b"`,
-		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, have "10.0.0.0/99"`,
-		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, have "proxy"`,
-		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or *, have "www.example.org"`,
-		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or *, have "https://www.example.org/"`,
+		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, ` +
+			`have "10.0.0.0/99"`,
+		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, ` +
+			`have "proxy"`,
+		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or ` +
+			`*, have "www.example.org"`,
+		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or ` +
+			`*, have "https://www.example.org/"`,
 		`addresses.bad.yml:6: catalog.topics_path: want a dotted path such as catalog.topics, have "catalog..topics"`,
 		`addresses.bad.yml:6: catalog.url: want a web address with {id} in it, have "https://openalex.org/"`,
 	},
@@ -24,7 +28,8 @@ var badFiles = map[string][]string{
 	},
 	"contradictions.bad.yml": {
 		`contradictions.bad.yml:1: listen: is the same as admin.listen`,
-		`contradictions.bad.yml:3: http.cors.credentials: cannot be true while http.cors.origins has *: any site could act for your visitors`,
+		`contradictions.bad.yml:3: http.cors.credentials: cannot be true while http.cors.origins has *: any site ` +
+			`could act for your visitors`,
 	},
 	"empty-value.bad.yml": {
 		`empty-value.bad.yml:1: store: may not be empty`,
@@ -35,13 +40,16 @@ var badFiles = map[string][]string{
 	"keys.bad.yml": {
 		`keys.bad.yml:3: auth.keys.portal.expires: want a day such as 2027-12-31, have "2027-13-01"`,
 		`keys.bad.yml:4: auth.keys.web.endpoints: want a path from the root such as /media, have "api/activities"`,
-		`keys.bad.yml:4: auth.keys.web.permissions: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "fields.hiden", did you mean fields.hidden?`,
+		`keys.bad.yml:4: auth.keys.web.permissions: want projects.view, proposals.view, portfolio-spectrum or ` +
+			`fields.hidden, have "fields.hiden", did you mean fields.hidden?`,
 		`keys.bad.yml:4: auth.keys.web.sha256: has the key of auth.keys.portal`,
 		`keys.bad.yml:6: auth.keys.unit.sha256: want 64 small hexadecimal digits, as vitrine key add prints them`,
-		`keys.bad.yml:7: auth.keys.unit.origins: want an origin such as https://www.example.org without a path, have "*"`,
+		`keys.bad.yml:7: auth.keys.unit.origins: want an origin such as https://www.example.org without a path, ` +
+			`have "*"`,
 		`keys.bad.yml:8: auth.keys.unit.networks: want an IP address or a network such as 10.0.0.0/8, have "proxy"`,
 		`keys.bad.yml:9: auth.keys.unit.rate: may not be negative, have -1`,
-		`keys.bad.yml:10: auth.keys.My key: want a name of small letters, digits and hyphens such as bio-papers, have "My key"`,
+		`keys.bad.yml:10: auth.keys.My key: want a name of small letters, digits and hyphens such as bio-papers, ` +
+			`have "My key"`,
 	},
 	"keep.bad.yml": {
 		`keep.bad.yml:4: upstream.keep[0].paths: want a path from the root such as /portfolio/, have "portfolio/"`,
@@ -55,7 +63,8 @@ var badFiles = map[string][]string{
 		`keep.bad.yml:7: upstream.keep[0].parameters: want a list or the word all, have a single value`,
 		`keep.bad.yml:8: upstream.keep[1]: lacks paths`,
 		`keep.bad.yml:10: upstream.keep[2].parametres: unknown key, did you mean upstream.keep[2].parameters?`,
-		`keep.bad.yml:11: upstream.keep[2].auth: want none, api or portfolio, have "portfolo", did you mean portfolio?`,
+		`keep.bad.yml:11: upstream.keep[2].auth: want none, api or portfolio, have "portfolo", did you mean ` +
+			`portfolio?`,
 		`keep.bad.yml:12: upstream.keep[2].type: want a media type such as application/json, have "json"`,
 		`keep.bad.yml:13: upstream.keep[2].refresh: schedule "@every": unrecognized descriptor: @every`,
 		`keep.bad.yml:14: upstream.keep[2].rate: may not be 0`,
@@ -68,35 +77,48 @@ var badFiles = map[string][]string{
 		`keep.bad.yml:23: upstream.keep[6].parameters: the word all stands instead of the list, not in it`,
 	},
 	"lists.bad.yml": {
-		`lists.bad.yml:2: lists.base_url: want a web address such as https://data.example.org without a slash at its end, have "https://data.institute.example/"`,
-		`lists.bad.yml:3: lists.links.activity: want none, or a web address or a path from the root with {id} in it, have "https://www.institute.example/pub/"`,
-		`lists.bad.yml:3: lists.links.person: want none, or a web address or a path from the root with {id} in it, have "javascript:{id}"`,
-		`lists.bad.yml:5: lists.named.Bio: want a name of small letters, digits and hyphens such as bio-papers, have "Bio"`,
+		`lists.bad.yml:2: lists.base_url: want a web address such as https://data.example.org without a slash at ` +
+			`its end, have "https://data.institute.example/"`,
+		`lists.bad.yml:3: lists.links.activity: want none, or a web address or a path from the root with {id} in ` +
+			`it, have "https://www.institute.example/pub/"`,
+		`lists.bad.yml:3: lists.links.person: want none, or a web address or a path from the root with {id} in it, ` +
+			`have "javascript:{id}"`,
+		`lists.bad.yml:5: lists.named.Bio: want a name of small letters, digits and hyphens such as bio-papers, ` +
+			`have "Bio"`,
 		`lists.bad.yml:6: lists.named.unit: is the name of a built-in list: choose another`,
 		`lists.bad.yml:8: lists.named.papers.titel: unknown key, did you mean lists.named.papers.title?`,
 		`lists.bad.yml:9: lists.named.papers.title.fr: unknown key`,
 		`lists.bad.yml:10: lists.named.papers.view: want activities, projects, persons or events, have "proposals"`,
 		`lists.bad.yml:11: lists.named.papers.group: want none, year, type, subtype, unit, person, ` +
 			`project or keyword, have "years", did you mean year?`,
-		`lists.bad.yml:12: lists.named.papers.sort: want year, -year, title, -title, type, -type, author, -author, added or -added, have "-yaer", did you mean -year?`,
+		`lists.bad.yml:12: lists.named.papers.sort: want year, -year, title, -title, type, -type, author, -author, ` +
+			`added or -added, have "-yaer", did you mean -year?`,
 		`lists.bad.yml:13: lists.named.papers.page_size: may be at most 500, have 501`,
 		`lists.bad.yml:14: lists.named.papers.facets: want year, type, subtype, unit, person, project, topic, ` +
 			`keyword or oa, have "topics", did you mean topic?`,
-		`lists.bad.yml:15: lists.named.papers.page_url: want a web address or a path from the root with {page} in it, have "https://www.institute.example/publications"`,
+		`lists.bad.yml:15: lists.named.papers.page_url: want a web address or a path from the root with {page} in ` +
+			`it, have "https://www.institute.example/publications"`,
 		`lists.bad.yml:16: lists.named.papers.links.persons: unknown key, did you mean person?`,
 		`lists.bad.yml:17: lists.named.talks: want keys with values, have a list`,
 		`lists.bad.yml:18: lists.named.papers: given twice, first on line 7`,
-		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "https://data.institute.example"`,
-		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "data.institute.example:*x"`,
-		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "*"`,
-		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "*"`,
-		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "a b"`,
-		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "u*m"`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*,` +
+			` have "https://data.institute.example"`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*,` +
+			` have "data.institute.example:*x"`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*,` +
+			` have "*"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as ` +
+			`utm_*, have "*"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as ` +
+			`utm_*, have "a b"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as ` +
+			`utm_*, have "u*m"`,
 	},
 	"site.bad.yml": {
 		`site.bad.yml:2: site.title.fr: unknown key`,
 		`site.bad.yml:3: site.logo: want a web address such as https://www.example.org/logo.svg, have "/logo.svg"`,
-		`site.bad.yml:4: site.url: want a web address such as https://www.example.org/logo.svg, have "https://www.institute.example/a b"`,
+		`site.bad.yml:4: site.url: want a web address such as https://www.example.org/logo.svg, have "https://` +
+			`www.institute.example/a b"`,
 	},
 	"merge-key.bad.yml": {
 		`merge-key.bad.yml:3: cache.<<: unknown key, did you mean cache?`,
@@ -126,7 +148,8 @@ var badFiles = map[string][]string{
 		`times.bad.yml:6: materialize.schedule.activities: schedule "TZ=": malformed`,
 		`times.bad.yml:7: materialize.schedule.events: schedule "@every 10ms": want an interval of a second or more`,
 		`times.bad.yml:8: materialize.schedule.journals: schedule "0 0 31 2 *": never comes due`,
-		`times.bad.yml:9: materialize.schedule.persons: schedule "hourly": expected exactly 5 fields, found 1: [hourly]`,
+		`times.bad.yml:9: materialize.schedule.persons: schedule "hourly": expected exactly 5 fields, found 1: ` +
+			`[hourly]`,
 	},
 	"twice.bad.yml": {
 		`twice.bad.yml:3: listen: given twice, first on line 1`,
@@ -156,7 +179,8 @@ var badFiles = map[string][]string{
 		`words.bad.yml:1: preset: want osiris, have "osirs", did you mean osiris?`,
 		`words.bad.yml:2: language: want en or de, have "fr"`,
 		`words.bad.yml:3: views.mode: want memory, store or auto, have "ram"`,
-		`words.bad.yml:4: access.anonymous: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "project.view", did you mean projects.view?`,
+		`words.bad.yml:4: access.anonymous: want projects.view, proposals.view, portfolio-spectrum or ` +
+			`fields.hidden, have "project.view", did you mean projects.view?`,
 		`words.bad.yml:4: access.anonymous: may not be empty`,
 		`words.bad.yml:5: log.level: want debug, info, warn or error, have "warning", did you mean warn?`,
 	},

@@ -71,7 +71,8 @@ func TestFileMistakes(t *testing.T) {
 			`:4: affiliation.fields: want a dotted path such as catalog.topics, have "a..b"`},
 		{"an empty element", "affiliation: {fields: [aoi, '']}\n", ":1: affiliation.fields: may not be empty"},
 		{"an entry of a map", "access:\n  roles:\n    editor: [edit]\n",
-			`:3: access.roles.editor: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "edit"`},
+			`:3: access.roles.editor: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, ` +
+				`have "edit"`},
 		{"a map for a list in a map", "access: {roles: {editor: {a: b}}}\n",
 			":1: access.roles.editor: want a list, have keys with values"},
 		{"a number as a key", "1: 2\n", ":1: 1: unknown key"},

@@ -47,13 +47,16 @@ func TestParseProfile(t *testing.T) {
 	tests := []struct{ name, html, want string }{
 		{"a profile", testPage(t, "profile.html"), `{"total_citations":"1284",` +
 			`"citations_per_year":{"2020":"210","2022":"118","2023":"177","2024":"135"},"publications":[` +
-			`{"title":"Größen \u0026 Grenzen des Wattenmeers","link":"u5HHmVD_uO8C","authors":"M Lindqvist, J Ördög, …","venue":"Küstenforschung 12 (3), 44-61, 2024","citations":"12","year":"2024"},` +
-			`{"title":"Tides, once more","link":"d1gkVwhDpl0C","authors":"M Lindqvist","venue":"","citations":0,"year":0},` +
+			`{"title":"Größen \u0026 Grenzen des Wattenmeers","link":"u5HHmVD_uO8C","authors":"M Lindqvist, J ` +
+			`Ördög, …","venue":"Küstenforschung 12 (3), 44-61, 2024","citations":"12","year":"2024"},` +
+			`{"title":"Tides, once more","link":"d1gkVwhDpl0C","authors":"M Lindqvist","venue":"","citations":0,` +
+			`"year":0},` +
 			`{"title":"Untitled note","link":"","authors":"","venue":"","citations":0,"year":0}]}`},
 		{"no citations, no publications", testPage(t, "empty.html"),
 			`{"total_citations":null,"citations_per_year":[],"publications":[]}`},
 		{"no years", testPage(t, "no_years.html"), `{"total_citations":"0","citations_per_year":[],"publications":[` +
-			`{"title":"First steps","link":"abc","authors":"A Author","venue":"A venue","citations":0,"year":"2025"}]}`},
+			`{"title":"First steps","link":"abc","authors":"A Author","venue":"A venue","citations":0,` +
+			`"year":"2025"}]}`},
 		{"cut in the middle of a row", before(testPage(t, "no_years.html"), `<div class="gs_gray">A venue`),
 			`{"total_citations":"0","citations_per_year":[],"publications":[` +
 				`{"title":"First steps","link":"abc","authors":"A Author","venue":"","citations":0,"year":0}]}`},
@@ -124,7 +127,8 @@ func TestParseDocument(t *testing.T) {
 	tests := []struct{ name, html, want string }{
 		{"a document", testPage(t, "document.html"),
 			`{"title":"Größen \u0026 Grenzen des Wattenmeers","doi":"10.5555/kf.2024.44",` +
-				`"Autoren":["Mara Lindqvist","János Ördög","Wei Zhang"],"Publikationsdatum":"2024/3/15","Zeitschrift":"Küstenforschung",` +
+				`"Autoren":["Mara Lindqvist","János Ördög","Wei Zhang"],"Publikationsdatum":"2024/3/15",` +
+				`"Zeitschrift":"Küstenforschung",` +
 				`"Beschreibung":"Erster Absatz. Zweiter Absatz.","Seiten":"","Gesamtzitate":"Zitiert von: 12"}`},
 		{"title without link", `<div id="gsc_oci_title">T</div>`, `{"title":"T","doi":""}`},
 		{"one author, empty names", field("Autoren", " A ,, "), `{"title":"","doi":"","Autoren":["A"]}`},

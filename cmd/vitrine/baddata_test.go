@@ -275,7 +275,8 @@ func callsAboutAll(good map[string][]bson.Raw) []string {
 			calls = append(calls, path+"?limit=50&columns[]="+f, path+"?aggregate="+f,
 				path+"?aggregate=type&aggregate_function=median&aggregate_value="+f,
 				path+"?limit=3&json="+url.QueryEscape(fmt.Sprintf(
-					`{"$or":[{%[1]q:{"$gt":5}},{%[1]q:{"$regex":"x","$options":"i"}},{%[1]q:{"$type":"array"}},{%[1]q:{"$lt":{"$date":0}}}]}`, strings.Join(names, "."))))
+					`{"$or":[{%[1]q:{"$gt":5}},{%[1]q:{"$regex":"x","$options":"i"}},{%[1]q:{"$type":"array"}},`+
+						`{%[1]q:{"$lt":{"$date":0}}}]}`, strings.Join(names, "."))))
 		}
 	}
 	return calls

@@ -194,9 +194,10 @@ func TestPortalExplained(t *testing.T) {
 	r.general("portfolio-workflow-visibility", "approved-or-empty")
 	r.follows()
 	for id, want := range map[string]string{
-		"report-verified":     `subtype is "report", kept from the portal by adminTypes.portfolio`,
-		"untyped":             `subtype is missing, kept from the portal by adminTypes.portfolio`,
-		"article-in_progress": `workflow.status is "in_progress", kept from the portal by adminGeneral.portfolio-workflow-visibility`,
+		"report-verified": `subtype is "report", kept from the portal by adminTypes.portfolio`,
+		"untyped":         `subtype is missing, kept from the portal by adminTypes.portfolio`,
+		"article-in_progress": `workflow.status is "in_progress", kept from the portal by ` +
+			`adminGeneral.portfolio-workflow-visibility`,
 	} {
 		for _, q := range []explain.Request{{URL: "/items/" + id}, {URL: "/lists/activities", ID: id}} {
 			e, err := r.program.server.Explain(t.Context(), q)
@@ -220,8 +221,9 @@ func TestPortalExplained(t *testing.T) {
 	}
 	want := map[string]int{
 		`subtype "report" (adminTypes.portfolio)`: 2, `subtype missing (adminTypes.portfolio)`: 1,
-		`workflow.status "in_progress" (adminGeneral.portfolio-workflow-visibility)`:                                          1,
-		`subtype "report" (adminTypes.portfolio), workflow.status "in_progress" (adminGeneral.portfolio-workflow-visibility)`: 1,
+		`workflow.status "in_progress" (adminGeneral.portfolio-workflow-visibility)`: 1,
+		`subtype "report" (adminTypes.portfolio), workflow.status "in_progress" ` +
+			`(adminGeneral.portfolio-workflow-visibility)`: 1,
 	}
 	if d := all[0]; d.List != "activities" || d.Before != 2 || d.After != 7 || len(d.NotJudged) != 1 ||
 		fmt.Sprint(d.Shown.Fields) != fmt.Sprint(want) {

@@ -81,7 +81,8 @@ func TestNow(t *testing.T) {
 // figures and unwound rows, as in MongoDB's aggregation.
 func TestGroupsSkipWhatIsNoDocument(t *testing.T) {
 	s := shelf(t,
-		`{"z":[[{"v":9}]],"a":[[{"b":1}],{"b":2},3],"topics":[[{"b":[[{"c":1}],{"c":2}]}],{"b":[[{"c":3}],{"c":4}]}],"n":1}`)
+		`{"z":[[{"v":9}]],"a":[[{"b":1}],{"b":2},3],"topics":[[{"b":[[{"c":1}],{"c":2}]}],{"b":[[{"c":3}],{"c":4}]}`+
+			`],"n":1}`)
 	for path, value := range map[string]string{"z.v": `[]`, "a.b": `[2]`} {
 		for function, more := range map[string]string{"count": "", "sum": `,"sum":1`} {
 			query := fmt.Sprintf("/api/search/journals?aggregate=%s&aggregate_function=%s&aggregate_value=n", path,

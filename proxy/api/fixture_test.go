@@ -224,7 +224,8 @@ func holdingsOptions(t testing.TB) proxy.Options {
 // The content of the citation index.
 const (
 	knownProfile = `{"total_citations":"1.234","citations_per_year":{"2023":"7"},"publications":[` +
-		`{"title":"A \u003cb\u003e \u0026 c","link":"u-x6o8","authors":"A Ahn","venue":"Soil 1","citations":"7","year":"2023"},` +
+		`{"title":"A \u003cb\u003e \u0026 c","link":"u-x6o8","authors":"A Ahn","venue":"Soil 1","citations":"7",` +
+		`"year":"2023"},` +
 		`{"title":"B","link":"qjMa","authors":"B Bee","venue":"","citations":0,"year":0}]}`
 	emptyProfile  = `{"total_citations":null,"citations_per_year":[],"publications":[]}`
 	knownDocument = `{"title":"A","doi":"","Autoren":["A Ahn","B Bee"],"Band":"3"}`

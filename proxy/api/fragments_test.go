@@ -53,9 +53,12 @@ func TestFragments(t *testing.T) {
 		{fragHTML, `,"year":2020,"departments":["BIO"],"link":"https://doi.org/10.1/a(b)"}`,
 			`,"departments":[],"link":null}`},
 		{fragRest,
-			`,"start":"2020-01-02","end":"","departments":["BIO"],"epub":true,"type":"Article","subtype":"Paper","raw_type":"publication",` +
-				`"raw_subtype":"article","year":2020,"authors":"A","editors":"E","title":"T","topics":["t1"],"affiliated":true,"workflow":"draft","tags":["x"]}`,
-			`,"start":"","end":"","departments":[],"type":"","subtype":"","year":0,"authors":"","editors":"","title":"","topics":[],` +
+			`,"start":"2020-01-02","end":"","departments":["BIO"],"epub":true,"type":"Article","subtype":"Paper",` +
+				`"raw_type":"publication",` +
+				`"raw_subtype":"article","year":2020,"authors":"A","editors":"E","title":"T","topics":["t1"],` +
+				`"affiliated":true,"workflow":"draft","tags":["x"]}`,
+			`,"start":"","end":"","departments":[],"type":"","subtype":"","year":0,"authors":"","editors":"",` +
+				`"title":"","topics":[],` +
 				`"affiliated":false,"workflow":"verif"}`},
 	} {
 		for _, all := range activityFragments() {
@@ -126,7 +129,8 @@ func TestFundingNumbers(t *testing.T) {
 // TestRecordRow: columns of a record, raw and rendered, with the right id.
 func TestRecordRow(t *testing.T) {
 	doc := parse(t,
-		`{"_id":{"$oid":"64a000000000000000000008"},"id":"own","title":"<i>T</i><script>x</script>","a":{"b":1,"c":2},"n":null,"persons":[]}`)
+		`{"_id":{"$oid":"64a000000000000000000008"},"id":"own","title":"<i>T</i><script>x</script>","a":{"b":1,`+
+			`"c":2},"n":null,"persons":[]}`)
 	for _, tt := range []struct {
 		columns, want string
 		ownID         bool

@@ -35,7 +35,8 @@ func TestGolden(t *testing.T) {
 				"columns[]=when&columns[]=big&columns[]=rendered.quarter&columns[]=nothing"},
 		{"activities_columns_dotted",
 			"/api/activities?columns=authors.user,authors.last,nested.b.c,nested.a.x,workflow.status&json=" +
-				q(`{"_id":{"$in":["64a000000000000000000001","64a00000000000000000000a","64a00000000000000000000c","named-record"]}}`)},
+				q(`{"_id":{"$in":["64a000000000000000000001","64a00000000000000000000a","64a00000000000000000000c",`+
+					`"named-record"]}}`)},
 		{"activities_aggregate", "/api/activities?aggregate=type"},
 		{"activities_aggregate_authors", "/api/activities?aggregate=authors.user"},
 		{"activities_aggregate_json", "/api/activities?aggregate=subtype&json=" + q(`{"type":"publication"}`)},

@@ -41,9 +41,13 @@ func matrixStore(t testing.TB) *proxytest.Store {
 		`{"_id":"q1","name":"Q1","title":"A","persons":[{"user":"linda"}]}`,
 		`{"_id":"q2","name":"Q2","title":"B","created_by":"vera"}`)...)
 	s.Publish(rules.ViewActivities, proxytest.Parse(t,
-		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"},"_list":{"public":true,"year":2020,"type":"publication","units":[{"id":"BIO"}]}}`,
-		`{"_id":"a2","type":"review","title":"Secret","spectrum":[{"display_name":"Lamps","score":1}],"rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
-		`{"_id":"a3","type":"review","title":"Hers","spectrum":[{"display_name":"Lamps","score":1}],"rendered":{"web":"a3","users":["linda"]}}`)...)
+		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],`+
+			`"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"},"_list":{"public":true,`+
+			`"year":2020,"type":"publication","units":[{"id":"BIO"}]}}`,
+		`{"_id":"a2","type":"review","title":"Secret","spectrum":[{"display_name":"Lamps","score":1}],`+
+			`"rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
+		`{"_id":"a3","type":"review","title":"Hers","spectrum":[{"display_name":"Lamps","score":1}],`+
+			`"rendered":{"web":"a3","users":["linda"]}}`)...)
 	s.Publish(rules.ViewPersons, proxytest.Parse(t,
 		`{"_id":"u1","username":"linda"}`,
 		`{"_id":"u2","username":"vera","roles":["viewer"]}`,

@@ -58,9 +58,11 @@ func TestFigures(t *testing.T) {
 		{"aggregate=a.k&aggregate_function=count",
 			`[{"count":5,"value":"1"},{"count":3,"value":null},{"count":3,"value":1.0},{"count":2,"value":[7,8]}]`},
 		{"aggregate=a.k&aggregate_function=sum&aggregate_value=n",
-			`[{"count":3,"value":1.0,"sum":7.5},{"count":3,"value":null,"sum":1},{"count":5,"value":"1","sum":0},{"count":2,"value":[7,8],"sum":-3}]`},
+			`[{"count":3,"value":1.0,"sum":7.5},{"count":3,"value":null,"sum":1},{"count":5,"value":"1","sum":0},` +
+				`{"count":2,"value":[7,8],"sum":-3}]`},
 		{"aggregate=a.k&aggregate_function=mean&aggregate_value=n",
-			`[{"count":3,"value":1.0,"mean":2.5},{"count":3,"value":null,"mean":0.3333333333333333},{"count":2,"value":[7,8],"mean":-3},{"count":5,"value":"1","mean":null}]`},
+			`[{"count":3,"value":1.0,"mean":2.5},{"count":3,"value":null,"mean":0.3333333333333333},{"count":2,` +
+				`"value":[7,8],"mean":-3},{"count":5,"value":"1","mean":null}]`},
 		{"aggregate=nothing&aggregate_function=median&aggregate_value=n", `[{"count":13,"value":null,"median":1}]`},
 		{"aggregate=nothing&aggregate_function=sum&aggregate_value=nothing", `[{"count":13,"value":null,"sum":0}]`},
 		{"aggregate=n&limit=1&json=" + url.QueryEscape(`{"n":{"$gt":9e18}}`),

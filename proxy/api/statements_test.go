@@ -17,20 +17,29 @@ import (
 // The records below have every field that the API's description lists for their kind.
 const (
 	wholeActivity = `{"_id":{"$oid":"64a0000000000000000000aa"},"id":"own","type":"publication","subtype":"article","year":2024,` +
-		`"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],"editors":[{"last":"Bee"}],"doi":"10.5555/1","pubmed":1,` +
-		`"start_date":"2024-01-01","end_date":"2024-01-02","units":["BIO"],"epub":true,"topics":["t1"],"affiliated":true,` +
-		`"workflow":{"status":"verified"},"tags":["green"],"projects":["P"],"spectrum":[{"display_name":"Soil","score":0.5}],` +
-		`"rendered":{"web":"w","print":"p","icon":"i","type":"Publications","subtype":"Article","quarter":"2024Q1","users":["ada"]},"hide":true}`
+		`"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],"editors":[{"last":"Bee"}],` +
+		`"doi":"10.5555/1","pubmed":1,` +
+		`"start_date":"2024-01-01","end_date":"2024-01-02","units":["BIO"],"epub":true,"topics":["t1"],` +
+		`"affiliated":true,` +
+		`"workflow":{"status":"verified"},"tags":["green"],"projects":["P"],"spectrum":[{"display_name":"Soil",` +
+		`"score":0.5}],` +
+		`"rendered":{"web":"w","print":"p","icon":"i","type":"Publications","subtype":"Article","quarter":"2024Q1",` +
+		`"users":["ada"]},"hide":true}`
 	wholeProject = `{"_id":{"$oid":"64a0000000000000000000bb"},"id":"own","name":"P","acronym":"A","title":"T","type":"third-party","funder":"eu",` +
-		`"role":"partner","status":"ongoing","start_date":"2024-01-01","end_date":"2024-12-31","applicant":"ada","units":["BIO"],"topics":["t1"],` +
-		`"tags":["green"],"persons":[{"user":"ada","name":"Ada"}],"scholarship":"s","funding_organization":{"$oid":"64d000000000000000000001"},` +
-		`"proposal_id":{"$oid":"64a0000000000000000000cc"},"subproject":true,"timeline":[{"event":"e"}],"funding_number":["N 1","N2"],` +
+		`"role":"partner","status":"ongoing","start_date":"2024-01-01","end_date":"2024-12-31","applicant":"ada",` +
+		`"units":["BIO"],"topics":["t1"],` +
+		`"tags":["green"],"persons":[{"user":"ada","name":"Ada"}],"scholarship":"s",` +
+		`"funding_organization":{"$oid":"64d000000000000000000001"},` +
+		`"proposal_id":{"$oid":"64a0000000000000000000cc"},"subproject":true,"timeline":[{"event":"e"}],` +
+		`"funding_number":["N 1","N2"],` +
 		`"created_by":"ada","public":true,"collaborators":[{"name":"C"}]}`
 	wholeJournal = `{"_id":{"$oid":"64a0000000000000000000dd"},"id":"own","journal":"Moth","issn":["1111-1111"],"publisher":"Owl","title":"Moth, a journal"}`
 	wholePerson  = `{"_id":{"$oid":"64a0000000000000000000ee"},"first":"Ada","last":"Ahn","username":"ada",` +
-		`"units":[{"unit":"BIO","start":"2020-01-01","end":null,"scientific":true}],"is_active":true,"display_activities":"print"}`
+		`"units":[{"unit":"BIO","start":"2020-01-01","end":null,"scientific":true}],"is_active":true,` +
+		`"display_activities":"print"}`
 	wholeEvent = `{"_id":{"$oid":"64a0000000000000000000ff"},"title":"E","description":"D","type":"conference","url":"https://e.example","start":"2024-01-01",` +
-		`"end":"2024-01-02","location":"Oslo","country":"NO","participants":["ada"],"activities":[{"$oid":"64a0000000000000000000aa"}],"topics":["t1"]}`
+		`"end":"2024-01-02","location":"Oslo","country":"NO","participants":["ada"],` +
+		`"activities":[{"$oid":"64a0000000000000000000aa"}],"topics":["t1"]}`
 )
 
 // wholeRecords is a store with one record of each kind.
@@ -283,8 +292,10 @@ func TestSearchReadsNoModes(t *testing.T) {
 func TestHiddenIsNoFilter(t *testing.T) {
 	s := proxytest.NewStore()
 	s.Publish(rules.ViewActivities, proxytest.Parse(t,
-		`{"_id":1,"type":"publication","year":2024,"hide":true,"authors":[{"affiliated":true}],"rendered":{"web":"w"}}`,
-		`{"_id":2,"type":"publication","year":2024,"workflow":{"status":"rejected"},"authors":[{"affiliated":true}],"rendered":{"web":"w"}}`)...)
+		`{"_id":1,"type":"publication","year":2024,"hide":true,"authors":[{"affiliated":true}],`+
+			`"rendered":{"web":"w"}}`,
+		`{"_id":2,"type":"publication","year":2024,"workflow":{"status":"rejected"},"authors":[{"affiliated":true}`+
+			`],"rendered":{"web":"w"}}`)...)
 	front := proxytest.Open(t, s, proxytest.Options(t))
 	for _, target := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/search/activities"} {
 		if e := front.Get(target).Envelope(t); *e.Count != 2 {
@@ -319,8 +330,10 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 func TestAllPersonsAreFound(t *testing.T) {
 	s := proxytest.NewStore()
 	s.Publish(rules.ViewPersons, proxytest.Parse(t,
-		`{"_id":1,"last":"A","username":"a","is_active":true,"units":[{"unit":"BIO","start":"2020-01-01","end":null}]}`,
-		`{"_id":2,"last":"B","username":"b","is_active":false,"units":[{"unit":"BIO","start":"1990-01-01","end":"1991-01-01"}]}`,
+		`{"_id":1,"last":"A","username":"a","is_active":true,"units":[{"unit":"BIO","start":"2020-01-01",`+
+			`"end":null}]}`,
+		`{"_id":2,"last":"B","username":"b","is_active":false,"units":[{"unit":"BIO","start":"1990-01-01",`+
+			`"end":"1991-01-01"}]}`,
 		`{"_id":3,"last":"C","username":null}`,
 		`{"_id":4,"last":"D","hide":true}`)...)
 	e := proxytest.Open(t, s, proxytest.Options(t)).Get("/api/search/persons").Envelope(t)

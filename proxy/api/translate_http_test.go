@@ -36,17 +36,22 @@ func TestActivityLabelsInAnotherLanguage(t *testing.T) {
 	site := proxytest.Open(t, s, o)
 	tests := []struct{ target, want string }{
 		{"/api/activities?limit=1",
-			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Lectures","subtype":"Talk","year":2024}],"limit":1,"offset":0}`},
+			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Lectures",` +
+				`"subtype":"Talk","year":2024}],"limit":1,"offset":0}`},
 		{"/api/activities?limit=1&lang=de",
-			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Vorträge","subtype":"Vortrag","year":2024}],"limit":1,"offset":0}`},
+			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Vorträge",` +
+				`"subtype":"Vortrag","year":2024}],"limit":1,"offset":0}`},
 		{"/api/activities?limit=1&lang=en",
-			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Lectures","subtype":"Talk","year":2024}],"limit":1,"offset":0}`},
+			`{"status":200,"count":2,"data":[{"id":"a","activity":"<b>A</b>","icon":"<i></i>","type":"Lectures",` +
+				`"subtype":"Talk","year":2024}],"limit":1,"offset":0}`},
 		{"/api/activities?offset=1&limit=1&lang=de",
-			`{"status":200,"count":2,"data":[{"id":"b","activity":"B","type":"Novelties","year":2023}],"limit":1,"offset":1}`},
+			`{"status":200,"count":2,"data":[{"id":"b","activity":"B","type":"Novelties","year":2023}],"limit":1,` +
+				`"offset":1}`},
 		{"/api/activities?columns=type,subtype&limit=1&lang=de",
 			`{"status":200,"count":2,"data":[{"id":"a","type":"Vorträge","subtype":"Vortrag"}],"limit":1,"offset":0}`},
 		{"/api/spectrum-activities?spectrum=Moths&lang=de",
-			`{"status":200,"count":0,"data":[{"score":0.5,"icon":"<i></i>","activity":"<b>A</b>","type":"Vorträge","id":"a"}]}`},
+			`{"status":200,"count":0,"data":[{"score":0.5,"icon":"<i></i>","activity":"<b>A</b>","type":"Vorträge",` +
+				`"id":"a"}]}`},
 	}
 	for _, tt := range tests {
 		if got := string(site.Get(tt.target).Body); got != tt.want {

@@ -51,7 +51,8 @@ func TestTranslator(t *testing.T) {
 	}
 	b := index.NewBuilder(activityView(), index.NewBudget(1<<20, 1<<20))
 	doc := parse(t,
-		`{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
+		`{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S",`+
+			`"print":"p"}}`)
 	row := index.Row{Table: b.Load([]bson.Raw{doc})}
 	var none *translator
 	for name, write := range map[string]rowFunc{

@@ -73,20 +73,25 @@ func secretive(t testing.TB, secret string) *proxytest.Store {
 				"funding_number":["N1",{"mail":SECRET}],"projects":["P1"],"rendered":{"web":"r1","mail":SECRET,"users":["ada"]},"spectrum":[{"display_name":"Soil","score":{"mail":SECRET}}],
 				"start":{"mail":SECRET},"start_date":{"mail":SECRET},"tags":[{"mail":SECRET}],"topics":[{"mail":SECRET,"name":"t"}],"epub":{"mail":SECRET},"workflow":{"status":{"mail":SECRET}},
 				"_resolved":{"persons":[{"user":"ada","name":"Ada","mail":SECRET}]}}`,
-			`{"_id":"r2","title":"Second","type":"publication","year":2020,"created_by":"ada","authors":[{"user":"bob","affiliated":true}],"funding_number":"N1"}`)
+			`{"_id":"r2","title":"Second","type":"publication","year":2020,"created_by":"ada",`+
+				`"authors":[{"user":"bob","affiliated":true}],"funding_number":"N1"}`)
 	}
 	publish(rules.ViewPersons,
-		`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","last":"B","roles":["user"],"mail":SECRET,"phone":SECRET,"units":[{"unit":"SOIL","note":SECRET}],"private_address":{"city":SECRET}}`,
+		`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","last":"B","roles":["user"],`+
+			`"mail":SECRET,"phone":SECRET,"units":[{"unit":"SOIL","note":SECRET}],"private_address":{"city":SECRET}}`,
 		`{"_id":{"$oid":"66c000000000000000000012"},"username":"adam","first":"Adam","roles":["admin"],"mail":SECRET}`)
 	row, err := units.NewNames(proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`)).
 		Row(proxytest.Parse(t, strings.ReplaceAll(
-			`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","units":[{"unit":"SOIL","note":SECRET,"mail":SECRET}]}`, "SECRET", secret))[0])
+			`{"_id":{"$oid":"66c000000000000000000011"},"username":"ada","first":"Ada","units":[{"unit":"SOIL",`+
+				`"note":SECRET,"mail":SECRET}]}`, "SECRET", secret))[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Publish(rules.ViewUserUnits, row)
 	publish(rules.ViewSpectrum,
-		`{"_id":"T1","name":"Topic","count":2,"share":0.5,"researchers":[{"id":"ada","displayname":"Ada","mail":SECRET}],"units":[{"id":"SOIL","count":1,"note":SECRET}],"timeline":[{"year":2020,"count":{"mail":SECRET}}],"keywords":{"mail":SECRET}}`)
+		`{"_id":"T1","name":"Topic","count":2,"share":0.5,"researchers":[{"id":"ada","displayname":"Ada",`+
+			`"mail":SECRET}],"units":[{"id":"SOIL","count":1,"note":SECRET}],"timeline":[{"year":2020,`+
+			`"count":{"mail":SECRET}}],"keywords":{"mail":SECRET}}`)
 	return s
 }
 
@@ -122,7 +127,8 @@ func hiding(t testing.TB, secret string) proxy.Options {
 	source := sources{
 		"groups": proxytest.Parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`),
 		"persons": proxytest.Parse(t, strings.ReplaceAll(
-			`{"_id":"new","username":"new","first":"New","mail":SECRET,"units":[{"unit":"SOIL","note":SECRET,"phone":SECRET}]}`, "SECRET", secret)),
+			`{"_id":"new","username":"new","first":"New","mail":SECRET,"units":[{"unit":"SOIL","note":SECRET,`+
+				`"phone":SECRET}]}`, "SECRET", secret)),
 	}
 	o := proxytest.Options(t)
 	o.Access, o.Hidden, o.Records, o.StartYear = rights, hiddenFields(t), source, 0

@@ -63,7 +63,8 @@ func TestDividedBeyondBounds(t *testing.T) {
 								i, i, i))...)
 						case "projects":
 							docs = append(docs, proxytest.Parse(t, fmt.Sprintf(
-								`{"_id":"made-%d","name":"P%d","title":"Project %d","status":"approved","public":true}`, i, i, i))...)
+								`{"_id":"made-%d","name":"P%d","title":"Project %d","status":"approved",`+
+									`"public":true}`, i, i, i))...)
 						}
 					}
 					if collection == "activities" {

@@ -58,7 +58,8 @@ func TestExtent(t *testing.T) {
 func TestPeriods(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		record := map[string]string{
-			"projects":    `{"_id":"p","name":"P","title":"Moths","public":true,"start_date":"2026-10-01","end_date":"2027-03-31"}`,
+			"projects": `{"_id":"p","name":"P","title":"Moths","public":true,"start_date":"2026-10-01",` +
+				`"end_date":"2027-03-31"}`,
 			"conferences": `{"_id":"c","title":"Owls","start":"2026-05-14","end":"2026-05-16"}`,
 		}[collection]
 		if record == "" {

@@ -87,7 +87,8 @@ func TestAtom(t *testing.T) {
 		`{"_id":"c","title":"To come","type":"publication","year":2090,"created":"2091-01-01","updated":"2092-01-01"}`,
 		`{"_id":{"$oid":"600000000000000000000000"},"title":"ObjectID","type":"publication","year":2019}`,
 		`{"_id":"e","title":"Own day","type":"publication","year":2018,"month":5,"day":6}`,
-		`{"_id":"f","title":"Changed before","type":"publication","year":2020,"created":{"$date":"2021-02-03T04:05:06Z"},"updated":"2001-01-01"}`,
+		`{"_id":"f","title":"Changed before","type":"publication","year":2020,` +
+			`"created":{"$date":"2021-02-03T04:05:06Z"},"updated":"2001-01-01"}`,
 		`{"_id":"g","title":"None","type":"publication","year":"1","created":["2021-02-03"]}`,
 	}
 	want := map[string]string{
@@ -139,7 +140,9 @@ func TestAtom(t *testing.T) {
 	}
 	rss := string(s.Get("/lists/activities.rss?lang=de").Body)
 	if want :=
-		`<atom:link href="https://data.example/lists/activities.rss?lang=de" rel="self" type="application/rss+xml"></atom:link>`; strings.Count(rss, want) != 1 || !strings.Contains(rss, `xmlns:atom="http://www.w3.org/2005/Atom"`) {
+		`<atom:link href="https://data.example/lists/activities.rss?lang=de" rel="self" type="application/` +
+			`rss+xml"></atom:link>`; strings.Count(rss, want) != 1 ||
+		!strings.Contains(rss, `xmlns:atom="http://www.w3.org/2005/Atom"`) {
 		t.Errorf("RSS lacks %s: %.500s", want, rss)
 	}
 	var empty atomDoc
@@ -210,7 +213,8 @@ func TestFeedAuthors(t *testing.T) {
 		case "activities":
 			return []bson.Raw{
 				documentOf(t,
-					`{"_id":1,"type":"publication","title":"A","year":2020,"authors":[{"first":"Ada","last":"Frost","user":"ada"},{"last":"The Night Group"}]}`),
+					`{"_id":1,"type":"publication","title":"A","year":2020,"authors":[{"first":"Ada",`+
+						`"last":"Frost","user":"ada"},{"last":"The Night Group"}]}`),
 				documentOf(t, `{"_id":2,"type":"publication","title":"B","year":2019}`),
 			}
 		case "persons":

@@ -17,17 +17,26 @@ import (
 // only these records name.
 var hiddenRecords = map[string][]string{
 	"activities": {
-		`{"_id":"hide-1","hide":true,"type":"publication","subtype":"article","title":"Xyzzyqua","year":1901,"units":["XyzzyquaUnit"],"authors":[{"last":"Xyzzyqua","first":"A","user":"xyzzyquauser"}],"topics":["x"],"rendered":{"web":"Xyzzyqua"}}`,
-		`{"_id":"hide-2","workflow":{"status":"rejected"},"type":"publication","title":"Xyzzyqua","year":1902,"units":["XyzzyquaUnit"],"authors":[]}`,
-		`{"_id":"hide-3","workflow":{"status":"in-review"},"type":"XyzzyquaType","title":"Xyzzyqua","year":1903,"authors":[]}`,
-		`{"_id":"hide-4","type":"review","title":"Xyzzyqua","year":1904,"units":["XyzzyquaUnit"],"authors":[{"last":"Xyzzyqua","user":"xyzzyquauser"}],"rendered":{"web":"Xyzzyqua"}}`,
-		`{"_id":"shown-1","type":"publication","subtype":"article","title":"Plugh","year":"1999","authors":[{"last":"Nowak","first":"N","user":"xyzzyquauser"}],"units":["MOTH"],"rendered":{"web":"<a href='/activities/view/shown-1'>Plugh</a> by <a href='/profile/xyzzyquauser'>Nowak, N.</a>, see <a href='/activities/view/hide-1'>that</a> and <a href='/activities/view/shown-1'>this</a>"}}`,
+		`{"_id":"hide-1","hide":true,"type":"publication","subtype":"article","title":"Xyzzyqua","year":1901,` +
+			`"units":["XyzzyquaUnit"],"authors":[{"last":"Xyzzyqua","first":"A","user":"xyzzyquauser"}],` +
+			`"topics":["x"],"rendered":{"web":"Xyzzyqua"}}`,
+		`{"_id":"hide-2","workflow":{"status":"rejected"},"type":"publication","title":"Xyzzyqua","year":1902,` +
+			`"units":["XyzzyquaUnit"],"authors":[]}`,
+		`{"_id":"hide-3","workflow":{"status":"in-review"},"type":"XyzzyquaType","title":"Xyzzyqua","year":1903,` +
+			`"authors":[]}`,
+		`{"_id":"hide-4","type":"review","title":"Xyzzyqua","year":1904,"units":["XyzzyquaUnit"],` +
+			`"authors":[{"last":"Xyzzyqua","user":"xyzzyquauser"}],"rendered":{"web":"Xyzzyqua"}}`,
+		`{"_id":"shown-1","type":"publication","subtype":"article","title":"Plugh","year":"1999",` +
+			`"authors":[{"last":"Nowak","first":"N","user":"xyzzyquauser"}],"units":["MOTH"],"rendered":{"web":"<a ` +
+			`href='/activities/view/shown-1'>Plugh</a> by <a href='/profile/xyzzyquauser'>Nowak, N.</a>, see <a ` +
+			`href='/activities/view/hide-1'>that</a> and <a href='/activities/view/shown-1'>this</a>"}}`,
 	},
 	"projects": {`{"_id":"hide-5","name":"XyzzyquaProject","title":"Xyzzyqua","public":false,"year":1905}`,
 		`{"_id":"hide-6","name":"XyzzyquaTwo","title":"Xyzzyqua","public":true,"hide":true,"year":1906}`},
 	"conferences": {`{"_id":"hide-7","title":"Xyzzyqua","hide":true,"start":"1907-01-01"}`},
 	"persons": {
-		`{"_id":"hide-8","username":"xyzzyquauser","first":"Xyzzyqua","last":"Xyzzyqua","hide":true,"orcid":"0000-0002-1825-0097"}`},
+		`{"_id":"hide-8","username":"xyzzyquauser","first":"Xyzzyqua","last":"Xyzzyqua","hide":true,` +
+			`"orcid":"0000-0002-1825-0097"}`},
 }
 
 // withHidden adds hiddenRecords to those of a collection.

@@ -87,10 +87,11 @@ func TestItemAddresses(t *testing.T) {
 func TestListAddresses(t *testing.T) {
 	s := proxytest.OpenLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
 		more := map[string]string{
-			"activities": `{"_id":"dots","type":"publication","title":"Xyzzy","year":2021,"authors":[{"last":"Dot","first":"D","user":"dot.json"}],"projects":["p.feed.json"],"units":["u.html"]}`,
-			"persons":    `{"_id":"dot","username":"dot.json","first":"D","last":"Dot"}`,
-			"projects":   `{"_id":"p","name":"p.feed.json","title":"P","public":true}`,
-			"groups":     `{"_id":"u","id":"u.html","name":"U","parent":"above"}`,
+			"activities": `{"_id":"dots","type":"publication","title":"Xyzzy","year":2021,"authors":[{"last":"Dot",` +
+				`"first":"D","user":"dot.json"}],"projects":["p.feed.json"],"units":["u.html"]}`,
+			"persons":  `{"_id":"dot","username":"dot.json","first":"D","last":"Dot"}`,
+			"projects": `{"_id":"p","name":"p.feed.json","title":"P","public":true}`,
+			"groups":   `{"_id":"u","id":"u.html","name":"U","parent":"above"}`,
 		}[collection]
 		if more == "" {
 			return docs

@@ -137,7 +137,7 @@ func (a *answer) brief(it *cite.Item) *cite.Item {
 }
 
 // mostHTML is the most bytes of a citation or an abstract in a list. A citation with a hundred names has fewer, so
-// only citations and texts that nobody reads in a list are cut.
+// only citations and texts that no list shows are cut.
 const mostHTML = 20_000
 
 // shorten cuts a citation that is too long for a list. A link to the item stands for the rest.

@@ -61,7 +61,9 @@ func withManyPersons(t testing.TB) func(string, []bson.Raw) []bson.Raw {
 			user := fmt.Sprintf("seldom%03d", i)
 			switch collection {
 			case "activities":
-				add(`{"_id":"rare-%d","type":"publication","title":"Rare","year":2001,"authors":[{"last":"Rare","user":%q}],"units":["RARE%[1]d"],"catalog":{"topics":[{"id":"TR%[1]d","name":"Rare %[1]d"}]}}`, i, user)
+				add(`{"_id":"rare-%d","type":"publication","title":"Rare","year":2001,"authors":[{"last":"Rare",`+
+					`"user":%q}],"units":["RARE%[1]d"],"catalog":{"topics":[{"id":"TR%[1]d","name":"Rare %[1]d"}]}}`,
+					i, user)
 			case "persons":
 				add(`{"_id":"p-%s","username":%[1]q,"first":"Świętosława","last":"Łąka-%03d"}`, user, i)
 			case "groups":

@@ -20,7 +20,8 @@ func withRoles(t *testing.T) *proxytest.Site {
 		},
 		"persons": {
 			`{"_id":"z1","username":"zfern","first":"Bo","last":"Zfern","orcid":"0000-0001-5109-3700"}`,
-			`{"_id":"z2","username":"zhidden","first":"Hy","last":"Zhidden","hide":true,"orcid":"0000-0002-1825-0097"}`,
+			`{"_id":"z2","username":"zhidden","first":"Hy","last":"Zhidden","hide":true,` +
+				`"orcid":"0000-0002-1825-0097"}`,
 		},
 		"activities": {
 			`{"_id":"edited","type":"publication","subtype":"chapter","title":"Qyx edited","year":1901,

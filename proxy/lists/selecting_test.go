@@ -22,10 +22,14 @@ func withOthers(t testing.TB) func(string, []bson.Raw) []bson.Raw {
 	return func(collection string, docs []bson.Raw) []bson.Raw {
 		if collection == "activities" {
 			docs = append(docs, proxytest.Parse(t,
-				`{"_id":"thesis-1","type":"publication","subtype":"thesis","title":"Nights","year":2023,"authors":[],"units":["MOTH"],"created":"2024-03-01","oa_status":"gold"}`,
-				`{"_id":"thesis-2","type":"publication","subtype":"dissertation","title":"Days","year":2024,"authors":[],"units":["ECHO"],"created":"2024-03-03","open_access":false,"oa_status":"gold"}`,
-				`{"_id":"review-1","type":"assessment","subtype":"assessment","title":"Of a thesis","year":2024,"authors":[],"created":"2024-03-02"}`,
-				`{"_id":"a..b","type":"publication","subtype":"article","title":"Dots","year":2021,"authors":[],"units":["A..B"],"doi":"https://doi.org/10.5555/Dots.A..B"}`,
+				`{"_id":"thesis-1","type":"publication","subtype":"thesis","title":"Nights","year":2023,`+
+					`"authors":[],"units":["MOTH"],"created":"2024-03-01","oa_status":"gold"}`,
+				`{"_id":"thesis-2","type":"publication","subtype":"dissertation","title":"Days","year":2024,`+
+					`"authors":[],"units":["ECHO"],"created":"2024-03-03","open_access":false,"oa_status":"gold"}`,
+				`{"_id":"review-1","type":"assessment","subtype":"assessment","title":"Of a thesis","year":2024,`+
+					`"authors":[],"created":"2024-03-02"}`,
+				`{"_id":"a..b","type":"publication","subtype":"article","title":"Dots","year":2021,"authors":[],`+
+					`"units":["A..B"],"doi":"https://doi.org/10.5555/Dots.A..B"}`,
 			)...)
 		}
 		return withHidden(t)(collection, docs)

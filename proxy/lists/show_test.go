@@ -130,12 +130,15 @@ func TestShowInJSON(t *testing.T) {
 	}
 	links, _ := json.Marshal(it["links"])
 	if want :=
-		`{"doi":"https://doi.org/10.5555/plugh","license":"https://creativecommons.org/licenses/by/4.0/","page":"https://data.example/items/whole","pdf":"https://example.org/pdf","url":"https://example.org/link"}`; string(links) != want {
+		`{"doi":"https://doi.org/10.5555/plugh","license":"https://creativecommons.org/licenses/by/4.0/",` +
+			`"page":"https://data.example/items/whole","pdf":"https://example.org/pdf","url":"https://example.org/` +
+			`link"}`; string(links) != want {
 		t.Errorf("links are %s", links)
 	}
 	known, _ := json.Marshal([]any{it["keywords"], it["projects"]})
 	if want :=
-		`[["keywords one","keywords two","best-paper"],[{"funder":"Deutsche Forschungsgemeinschaft","grant":"grant-2, grant-3","id":"FUNDED","title":"Lamps"}]]`; string(known) != want {
+		`[["keywords one","keywords two","best-paper"],[{"funder":"Deutsche Forschungsgemeinschaft",` +
+			`"grant":"grant-2, grant-3","id":"FUNDED","title":"Lamps"}]]`; string(known) != want {
 		t.Errorf("keywords and projects are %s", known)
 	}
 	for name, texts := range map[string][]string{
@@ -169,7 +172,8 @@ func TestShowInJSON(t *testing.T) {
 		`"isAccessibleForFree":true`, `"license":"https://creativecommons.org/licenses/by/4.0/"`,
 		`"contentUrl":"https://example.org/pdf"`, `"keywords":["keywords one",`,
 		`"funder":{"@type":"Organization","name":"funder of Plugh"}`, `"identifier":"grant-1"`,
-		`{"@type":"Grant","name":"Lamps","alternateName":"FUNDED","identifier":["grant-2","grant-3"],"funder":{"@type":"Organization","name":"Deutsche Forschungsgemeinschaft"}}`,
+		`{"@type":"Grant","name":"Lamps","alternateName":"FUNDED","identifier":["grant-2","grant-3"],` +
+			`"funder":{"@type":"Organization","name":"Deutsche Forschungsgemeinschaft"}}`,
 	} {
 		if !strings.Contains(data, want) {
 			t.Errorf("%s\nlacks %s", data, want)
@@ -182,7 +186,9 @@ func TestShowHidesHiddenFields(t *testing.T) {
 	s := showing(t, "volume", "abstract", "keywords", "tags", "quartile", "open_access", "license", "pdf", "units",
 		"funder", "funding_number")
 	shown := regexp.MustCompile(
-		`1719\(|abstract of|keywords one|best-paper|Best paper|quartile1|Open access|isAccessibleForFree|creativecommons|example.org/pdf|unit/MOTH|funder of|Forschungsgemeinschaft|grant-`)
+		`1719\(|abstract of|keywords one|best-paper|Best paper|quartile1|Open ` +
+			`access|isAccessibleForFree|creativecommons|example.org/pdf|unit/MOTH|funder ` +
+			`of|Forschungsgemeinschaft|grant-`)
 	if found := shown.FindAll(showing(t).Get("/items/whole.json?show="+all).Body, -1); len(found) < 8 {
 		t.Errorf("without hidden fields there are only %q", found)
 	}

@@ -73,8 +73,10 @@ func TestExtend(t *testing.T) {
 			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{}}}}`, ""},
 		{"a base of a base, twice",
 			"{A: {extends: Page, properties: {data: {type: array}}}, B: {extends: Page, required: [data]}}",
-			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{"type":"array"},"limit":{"type":"integer"}}},` +
-				`"B":{"type":"object","properties":{"count":{"type":"integer"},"data":{},"limit":{"type":"integer"}},"required":["data"]}}`, ""},
+			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{"type":"array"},` +
+				`"limit":{"type":"integer"}}},` +
+				`"B":{"type":"object","properties":{"count":{"type":"integer"},"data":{},"limit":{"type":"integer"}` +
+				`},"required":["data"]}}`, ""},
 		{"none of that name", "{A: {extends: Pages}}", "", "there is no base Pages"},
 	}
 	for _, tt := range tests {

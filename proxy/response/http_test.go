@@ -342,7 +342,9 @@ func TestPopularAnswersArePrepared(t *testing.T) {
 	}
 	checked := func() time.Time {
 		all := s.Views.Status()
-		return all[slices.IndexFunc(all, func(st view.Status) bool { return st.View == rules.ViewActivities })].Checked
+		return all[slices.IndexFunc(all, func(st view.Status) bool {
+			return st.View == rules.ViewActivities
+		})].Checked
 	}
 	for generation, hits := 0, 0; hits < len(codings); generation++ {
 		id := fmt.Sprintf("new%d", generation)

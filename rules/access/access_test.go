@@ -61,7 +61,8 @@ func TestVisible(t *testing.T) {
 			`{"$or":[{"type":{"$nin":["award"]}},{"rendered.users":{"$eq":"bob"}},{"user":{"$eq":"bob"}}]}`},
 		{"a role opens all", access.Viewer{User: "eve", Roles: []string{"editor", "admin"}}, nil, ""},
 		{"a username is never an operator", access.Viewer{User: "$where"}, []string{"award", "review"},
-			`{"$or":[{"type":{"$nin":["award","review"]}},{"rendered.users":{"$eq":"$where"}},{"user":{"$eq":"$where"}}]}`},
+			`{"$or":[{"type":{"$nin":["award","review"]}},{"rendered.users":{"$eq":"$where"}},` +
+				`{"user":{"$eq":"$where"}}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

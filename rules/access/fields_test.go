@@ -177,10 +177,13 @@ func BenchmarkStrip(b *testing.B) {
 	hidden := fields(b, "mail", "mail_*", "email", "email_*", "e_mail", "telephone", "phone", "phone_*", "mobile",
 		"fax", "private_*", "password", "birthday", "birthdate", "date_of_birth", "internal_id")
 	record := doc(b,
-		`{"_id":"1","type":"publication","subtype":"article","title":"World of moths","year":2020,"month":3,"authors":[`+
+		`{"_id":"1","type":"publication","subtype":"article","title":"World of moths","year":2020,"month":3,`+
+			`"authors":[`+
 			strings.Repeat(
-				`{"first":"Ada","last":"Byron","user":"ada","affiliated":true,"aoi":true,"position":"first","units":["A","B"]},`, 8)+
-			`{"first":"Bob","last":"Moth"}],"doi":"10.1/2","pubmed":1,"journal":"Moths","pages":"1-2","publisher":"P","rendered":{"web":"`+strings.Repeat("x", 2000)+`","print":"y"}}`)
+				`{"first":"Ada","last":"Byron","user":"ada","affiliated":true,"aoi":true,"position":"first",`+
+					`"units":["A","B"]},`, 8)+
+			`{"first":"Bob","last":"Moth"}],"doi":"10.1/2","pubmed":1,"journal":"Moths","pages":"1-2",`+
+			`"publisher":"P","rendered":{"web":"`+strings.Repeat("x", 2000)+`","print":"y"}}`)
 	b.SetBytes(int64(len(record)))
 	b.ReportAllocs()
 	for b.Loop() {

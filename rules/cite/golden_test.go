@@ -18,24 +18,48 @@ import (
 // examples are records of each kind, as complete as good records are.
 var examples = []struct{ view, row string }{
 	{rules.ViewActivities,
-		`{"_id": "article", "type": "publication", "subtype": "article", "title": "Moths & <i>Noctua pronuba</i> in H<sub>2</sub>O", "authors": [{"first": "Zofia", "last": "Wójtowicz", "user": "wjt"}, {"first": "Ann", "last": "van den Akker"}], "year": 2021, "month": 8, "start_date": "2021-08-02", "end_date": "2021-08-02", "journal": "Moth & Blossom", "volume": 7, "issue": "2", "pages": "45-67", "doi": "https://doi.org/10.5555/hins.2021.1", "pubmed": 30000000, "issn": ["9710-9977", "9721-2237"], "link": "https://journals.example/1", "language": "en", "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia", "orcid": "0000-0002-1825-0097"}]}}`},
+		`{"_id": "article", "type": "publication", "subtype": "article", "title": "Moths & <i>Noctua pronuba</i> ` +
+			`in H<sub>2</sub>O", "authors": [{"first": "Zofia", "last": "Wójtowicz", "user": "wjt"}, {"first": ` +
+			`"Ann", "last": "van den Akker"}], "year": 2021, "month": 8, "start_date": "2021-08-02", "end_date": ` +
+			`"2021-08-02", "journal": "Moth & Blossom", "volume": 7, "issue": "2", "pages": "45-67", "doi": ` +
+			`"https://doi.org/10.5555/hins.2021.1", "pubmed": 30000000, "issn": ["9710-9977", "9721-2237"], ` +
+			`"link": "https://journals.example/1", "language": "en", "_list": {"persons": [{"id": "wjt", "name": ` +
+			`"Wójtowicz, Zofia", "orcid": "0000-0002-1825-0097"}]}}`},
 	{rules.ViewActivities,
-		`{"_id": "chapter", "type": "publication", "subtype": "chapter", "title": "The COVID-19 lamp", "authors": [{"first": "Jo", "last": "Ohm"}], "editors": [{"first": "Eve", "last": "Winter"}], "year": 2022, "book": "The Lamp and the Moth", "publisher": "Umbra Verlag", "city": "Halden", "isbn": "978-3-16-148410-0", "pages": "17", "series": "Night Books", "edition": "2"}`},
+		`{"_id": "chapter", "type": "publication", "subtype": "chapter", "title": "The COVID-19 lamp", "authors": ` +
+			`[{"first": "Jo", "last": "Ohm"}], "editors": [{"first": "Eve", "last": "Winter"}], "year": 2022, ` +
+			`"book": "The Lamp and the Moth", "publisher": "Umbra Verlag", "city": "Halden", "isbn": ` +
+			`"978-3-16-148410-0", "pages": "17", "series": "Night Books", "edition": "2"}`},
 	{rules.ViewActivities,
-		`{"_id": "thesis", "type": "publication", "subtype": "dissertation", "title": "Über Eulen", "authors": [{"first": "Jo", "last": "Ohm"}], "year": "2019", "publisher": "Universität Halden", "thesis": "doctor"}`},
+		`{"_id": "thesis", "type": "publication", "subtype": "dissertation", "title": "Über Eulen", "authors": ` +
+			`[{"first": "Jo", "last": "Ohm"}], "year": "2019", "publisher": "Universität Halden", "thesis": "doctor"}`},
 	{rules.ViewActivities,
-		`{"_id": "talk", "type": "lecture", "subtype": "keynote", "title": "Why ice?", "authors": [{"first": "Cid", "last": "Kalt"}], "start": {"year": 2023, "month": 5, "day": 4}, "end": {"year": 2023, "month": 5, "day": 6}, "conference": "Cold Days", "location": "Kiel"}`},
+		`{"_id": "talk", "type": "lecture", "subtype": "keynote", "title": "Why ice?", "authors": [{"first": "Cid",` +
+			` "last": "Kalt"}], "start": {"year": 2023, "month": 5, "day": 4}, "end": {"year": 2023, "month": 5, ` +
+			`"day": 6}, "conference": "Cold Days", "location": "Kiel"}`},
 	{rules.ViewActivities,
-		`{"_id": "dataset", "type": "software", "subtype": "dataset", "title": "Counts", "authors": ["The Night Group"], "year": 2020, "version": "2.8", "software_venue": "data.example", "link": "https://data.example/1"}`},
+		`{"_id": "dataset", "type": "software", "subtype": "dataset", "title": "Counts", "authors": ["The Night ` +
+			`Group"], "year": 2020, "version": "2.8", "software_venue": "data.example", "link": "https://` +
+			`data.example/1"}`},
 	{rules.ViewActivities, `{"_id": "unknown", "type": "garden", "title": null, "authors": null}`},
 	{rules.ViewProjects,
-		`{"_id": "project", "name": "OWLNET", "acronym": "OWLNET", "title": "A listening network for owls", "type": "scholarship", "start_date": "2015-04-01", "end_date": "2019-12-31", "year": 2015, "persons": [{"user": "wjt", "name": "Zofia Wójtowicz", "role": "PI"}, {"user": "hidden", "name": "Cid Kalt"}], "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia"}]}}`},
+		`{"_id": "project", "name": "OWLNET", "acronym": "OWLNET", "title": "A listening network for owls", ` +
+			`"type": "scholarship", "start_date": "2015-04-01", "end_date": "2019-12-31", "year": 2015, "persons": ` +
+			`[{"user": "wjt", "name": "Zofia Wójtowicz", "role": "PI"}, {"user": "hidden", "name": "Cid Kalt"}], ` +
+			`"_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia"}]}}`},
 	{rules.ViewEvents,
-		`{"_id": "event", "title": "Moths 2015", "title_full": "First Night of Moths", "start": "2015-06-12", "end": "2015-06-14", "location": "Halden", "type": "conference", "url": "https://meetings.example/1"}`},
+		`{"_id": "event", "title": "Moths 2015", "title_full": "First Night of Moths", "start": "2015-06-12", ` +
+			`"end": "2015-06-14", "location": "Halden", "type": "conference", "url": "https://meetings.example/1"}`},
 	{rules.ViewActivities,
-		`{"_id": "reuse", "type": "publication", "subtype": "article", "title": "Lamps for all", "authors": ["Ohm, Jo"], "year": 2024, "journal": "Open Night", "oa_status": "Gold", "license": "CC BY 4.0", "keywords": ["lamps", "R&D, applied"], "tags": ["best-paper", "lamps"], "link": "https://journals.example/lamps.pdf", "quartile": "Q1", "_list": {"projects": [{"id": "OWLNET", "title": "A listening network for owls", "funder": "dfg", "funding_number": "DFG-1, DFG-2"}, {"id": "HOBBY", "title": "For fun"}]}}`},
+		`{"_id": "reuse", "type": "publication", "subtype": "article", "title": "Lamps for all", "authors": ["Ohm, ` +
+			`Jo"], "year": 2024, "journal": "Open Night", "oa_status": "Gold", "license": "CC BY 4.0", "keywords": ` +
+			`["lamps", "R&D, applied"], "tags": ["best-paper", "lamps"], "link": "https://journals.example/` +
+			`lamps.pdf", "quartile": "Q1", "_list": {"projects": [{"id": "OWLNET", "title": "A listening network ` +
+			`for owls", "funder": "dfg", "funding_number": "DFG-1, DFG-2"}, {"id": "HOBBY", "title": "For fun"}]}}`},
 	{rules.ViewProjects,
-		`{"_id": "funded", "name": "NIGHT", "title": "Night", "funder": "dfg", "funding_organization": {"$oid": "284957df32c66b6d7f7f6221"}, "funding_number": ["LF-1", "LF-2"], "tags": ["flagship"], "_resolved": {"organizations": [{"ref": "284957df32c66b6d7f7f6221", "id": "x", "name": "Lamp Foundation"}]}}`},
+		`{"_id": "funded", "name": "NIGHT", "title": "Night", "funder": "dfg", "funding_organization": {"$oid": ` +
+			`"284957df32c66b6d7f7f6221"}, "funding_number": ["LF-1", "LF-2"], "tags": ["flagship"], "_resolved": ` +
+			`{"organizations": [{"ref": "284957df32c66b6d7f7f6221", "id": "x", "name": "Lamp Foundation"}]}}`},
 	{rules.ViewActivities, `{"_id": "retracted", "type": "publication", "subtype": "article", "title": "Owls & lamps",
 		"authors": ["Ohm, Jo"], "year": 2020, "retracted": true,
 		"updated-by": [{"DOI": "10.5555/n.1", "type": "retraction"}]}`},

@@ -40,7 +40,8 @@ func TestNotices(t *testing.T) {
 		{`"update_to": [{"DOI": "10.5555/a", "type": "new_edition"}]`, ""},
 		{`"updated-by": [{"DOI": "10.5555/n.1", "type": "retraction", "source": "retraction-watch"},
 			{"DOI": "10.5555/n.2", "type": "correction"}]`, "retracted 10.5555/n.1|corrected 10.5555/n.2"},
-		{`"relation": {"is-erratum-for": [{"id-type": "doi", "id": "10.5555/a"}], "has-review": [{"id": "10.5555/r"}]}`,
+		{`"relation": {"is-erratum-for": [{"id-type": "doi", "id": "10.5555/a"}], "has-review": [{"id": "10.5555/` +
+			`r"}]}`,
 			"correction 10.5555/a"},
 		{`"subtype": "erratum"`, "correction"},
 		{`"pubtype": ["Journal Article", "Retracted Publication"]`, "retracted"},

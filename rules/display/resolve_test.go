@@ -32,7 +32,8 @@ func TestResolve(t *testing.T) {
 		{"by its digits", `{"scholarship":"245d6cb04265c77322a34969"}`,
 			`{"organizations":[{"ref":"245d6cb04265c77322a34969","id":"245d6cb04265c77322a34969","name":"Moon"}]}`},
 		{"by its own id", `{"funding_organization":["ROR1","sun"]}`,
-			`{"organizations":[{"ref":"ROR1","id":"245d6cb04265c77322a34969","name":"Moon"},{"ref":"sun","id":"sun","name":"Sun"}]}`},
+			`{"organizations":[{"ref":"ROR1","id":"245d6cb04265c77322a34969","name":"Moon"},{"ref":"sun",` +
+				`"id":"sun","name":"Sun"}]}`},
 		{"twice the same", `{"scholarship":"sun","funding_organization":"sun"}`,
 			`{"organizations":[{"ref":"sun","id":"sun","name":"Sun"}]}`},
 		{"unknown, nameless, empty", `{"scholarship":"mars","funding_organization":["nameless","",null]}`, ``},

@@ -26,7 +26,8 @@ func activity(tb testing.TB) []byte {
 			bson.D{{Key: "id", Value: fmt.Sprintf("T%05d", 10000+i)}, {Key: "score", Value: 0.9134 - float64(i)/8}})
 	}
 	html :=
-		`<b>Takács, Z.</b> (2021) <a href="/activities/view/7d752062dad867dc44abbf0a">A Bidirectional Alignment Model for Words</a>. <i>Proceedings</i>, 12&ndash;34.`
+		`<b>Takács, Z.</b> (2021) <a href="/activities/view/7d752062dad867dc44abbf0a">A Bidirectional Alignment ` +
+			`Model for Words</a>. <i>Proceedings</i>, 12&ndash;34.`
 	doc, err := bson.Marshal(bson.D{
 		{Key: "_id", Value: bson.ObjectID{1, 2, 3}}, {Key: "type", Value: "publication"},
 		{Key: "subtype", Value: "article"},
@@ -98,7 +99,8 @@ func BenchmarkAppendString(b *testing.B) {
 		"key":   "affiliated",
 		"title": "A Bidirectional Transformer Based Alignment Model for Unsupervised Word Alignment",
 		"utf8":  "Über die Syntax des Ungarischen: Zoltán Takács, Søren Jovičić und Clémence van den Akker",
-		"html":  `<b>Takács, Z.</b> <a href="/activities/view/7d752062dad867dc44abbf0a" class="title">A Bidirectional Model</a>`,
+		"html": `<b>Takács, Z.</b> <a href="/activities/view/7d752062dad867dc44abbf0a" class="title">A ` +
+			`Bidirectional Model</a>`,
 	}
 	for name, text := range texts {
 		b.Run(name, func(b *testing.B) {

@@ -26,7 +26,8 @@ var benchmarks = []struct{ name, query string }{
 	{"regex", `{"title": {"$regex": "marine.*(sea|ocean)", "$options": "i"}}`},
 	{"regex look-ahead", `{"title": {"$regex": "marine(?= bact)"}}`},
 	{"several",
-		`{"type": "publication", "year": {"$gte": 2015}, "$or": [{"units": "lab"}, {"topics": {"$size": 0}}], "authors.user": {"$ne": "zoe"}}`},
+		`{"type": "publication", "year": {"$gte": 2015}, "$or": [{"units": "lab"}, {"topics": {"$size": 0}}], ` +
+			`"authors.user": {"$ne": "zoe"}}`},
 	{"expr", `{"$expr": {"$gt": ["$impact", "$month"]}}`},
 }
 

@@ -19,7 +19,8 @@ func FuzzParse(f *testing.F) {
 		`{}`, `{"a": {"$gt": 1, "$in": [1, null]}}`, `{"$or": [{"a.0.b": {"$elemMatch": {"$ne": 1}}}]}`,
 		`{"a": {"$regex": "(?<n>a|b)++\\k<n>[^[:alpha:]\\d-]{2,3}?$", "$options": "imsx"}}`,
 		`{"a": {"$not": {"$regularExpression": {"pattern": "^\\p{L}(?=x)", "options": "i"}}}}`,
-		`{"$expr": {"$filter": {"input": "$a", "as": "x", "cond": {"$regexMatch": {"input": "$$x.b", "regex": "a"}}}}}`,
+		`{"$expr": {"$filter": {"input": "$a", "as": "x", "cond": {"$regexMatch": {"input": "$$x.b", "regex": "a"}}` +
+			`}}}`,
 		`{"$expr": {"$eq": [{"$dateToString": {"date": {"$dateTrunc": {"date": "$a", "unit": "month"}},
 			"format": "%Y"}}, {"$substrCP": [{"$toLower": "$b"}, 0, {"$mod": ["$c", 3]}]}]}}`,
 		`{"$expr": {"$gt": [{"$avg": ["$a", {"$numberDecimal": "1"}]},

@@ -259,14 +259,15 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 // TestQueryOperators: we write an operator for a database only if all databases evaluate it alike.
 func TestQueryOperators(t *testing.T) {
 	for query, want := range map[string]string{
-		`{"a": {"$gt": 5}}`:                       `{"a": {"$gt": {"$numberInt":"5"}}}`,
-		`{"a": {"$exists": false}}`:               `{"$nor": [{"a": {"$exists": true}}]}`,
-		`{"a": {"$type": "string"}}`:              `{"a": {"$type": "string"}}`,
-		`{"a": {"$size": 2}}`:                     `{"a": {"$size": {"$numberLong":"2"}}}`,
-		`{"a": null}`:                             `{"a": {"$eq": null}}`,
-		`{"a": {"$nin": [1, "x"]}}`:               `{"$nor": [{"a": {"$in": [{"$numberInt":"1"},"x"]}}]}`,
-		`{"$or": [{"a": 1}, {"b": {"$lte": 2}}]}`: `{"$or": [{"a": {"$eq": {"$numberInt":"1"}}},{"b": {"$lte": {"$numberInt":"2"}}}]}`,
-		`{"a": {"$all": []}}`:                     `{"_id": {"$in": []}}`,
+		`{"a": {"$gt": 5}}`:          `{"a": {"$gt": {"$numberInt":"5"}}}`,
+		`{"a": {"$exists": false}}`:  `{"$nor": [{"a": {"$exists": true}}]}`,
+		`{"a": {"$type": "string"}}`: `{"a": {"$type": "string"}}`,
+		`{"a": {"$size": 2}}`:        `{"a": {"$size": {"$numberLong":"2"}}}`,
+		`{"a": null}`:                `{"a": {"$eq": null}}`,
+		`{"a": {"$nin": [1, "x"]}}`:  `{"$nor": [{"a": {"$in": [{"$numberInt":"1"},"x"]}}]}`,
+		`{"$or": [{"a": 1}, {"b": {"$lte": 2}}]}`: `{"$or": [{"a": {"$eq": {"$numberInt":"1"}}},{"b": {"$lte": ` +
+			`{"$numberInt":"2"}}}]}`,
+		`{"a": {"$all": []}}`: `{"_id": {"$in": []}}`,
 	} {
 		got, exact := filter.Query(read(t, query, filter.Options{}).Root(), "_view")
 		if got.String() != want || !exact {

@@ -137,7 +137,8 @@ func TestMake(t *testing.T) {
 		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
 
 		{"units with ancestors", rules.ViewActivities, `{"units":["LAB","BIO","LAB"]}`,
-			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"CHEM"},{"id":"INST","name":"Institute","name_de":"Institut"}]}`},
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"],` +
+				`"above":[{"id":"CHEM"},{"id":"INST","name":"Institute","name_de":"Institut"}]}`},
 		{"unit as text", rules.ViewActivities, `{"units":"INST"}`,
 			`{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"]}`},
 		{"unknown and hidden units", rules.ViewActivities,
@@ -151,7 +152,8 @@ func TestMake(t *testing.T) {
 				`"name":"Institute","name_de":"Institut"}],"by_author":"x"}`},
 
 		{"persons", rules.ViewActivities,
-			`{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
+			`{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],` +
+				`"editors":{"user":"ann"}}`,
 			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}],` +
 				`"by_author":"ann"}`},
 		{"hidden persons", rules.ViewActivities,
@@ -184,14 +186,18 @@ func TestMake(t *testing.T) {
 			`{}`},
 
 		{"topics", rules.ViewActivities,
-			`{"catalog":{"topics":[{"id":"T1","name":"Moths","score":1},{"id":"T1"},{"name":"x"},"T2",{"id":"T3","display_name":"Lamps"}]}}`,
+			`{"catalog":{"topics":[{"id":"T1","name":"Moths","score":1},{"id":"T1"},{"name":"x"},"T2",{"id":"T3",` +
+				`"display_name":"Lamps"}]}}`,
 			`{"topics":[{"id":"T1","name":"Moths"},{"id":"T2"},{"id":"T3","name":"Lamps"}]}`},
 		{"topics of another type", rules.ViewActivities, `{"catalog":[{"topics":7}],"topics":["speech"]}`,
 			`{"topics":[{"id":"7"}]}`},
 
 		{"a person", rules.ViewPersons,
-			`{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},{"unit":"INST","end":"2026-11-22"}]}`,
-			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"BIO","name":"Biology"},{"id":"CHEM"}],"persons":[{"id":"ann","name":"Ada"}],"by_title":"ada","by_author":"ada"}`},
+			`{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},` +
+				`{"unit":"INST","end":"2026-11-22"}]}`,
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],` +
+				`"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"BIO","name":"Biology"},{"id":"CHEM"}],` +
+				`"persons":[{"id":"ann","name":"Ada"}],"by_title":"ada","by_author":"ada"}`},
 		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`,
 			`{"persons":[{"id":"ann","name":"ann"}],"by_title":"ann","by_author":"ann"}`},
 		{"a guest", rules.ViewPersons, `{"username":null,"first":"Zoe","last":"Łoś"}`,
@@ -372,11 +378,13 @@ func FuzzMake(f *testing.F) {
 	f.Add(
 		[]byte(
 			parse(f,
-				`{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
+				`{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],`+
+					`"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
 	f.Add(
 		[]byte(
 			parse(f,
-				`{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},"editors":{"a":1}}`)))
+				`{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},`+
+					`"editors":{"a":1}}`)))
 	o := options(f, public)
 	f.Fuzz(func(t *testing.T, record []byte) {
 		docs := []bson.Raw{record, record}

@@ -16,12 +16,14 @@ import (
 
 // webForm is a citation as OSIRIS and our own templates write it.
 const webForm = `<a class='colorless' href='/activities/view/7d752062dad867dc44abbf0a'>A <i>Title</i> &amp; more</a><br>` +
-	`<small class='text-muted d-block'>Szymczak,&nbsp;A. A., <a href='/profile/mae86b'><b>Małecki,&nbsp;D.</b></a> <i>Book</i> (2021)</small>`
+	`<small class='text-muted d-block'>Szymczak,&nbsp;A. A., <a href='/profile/mae86b'><b>Małecki,&nbsp;D.</b></a> ` +
+	`<i>Book</i> (2021)</small>`
 
 func TestCleanKeepsSimpleForm(t *testing.T) {
 	for _, in := range []string{
 		"", "text", "Code & data", "a > b", "Zürich – 東京", webForm,
-		`<span data-toggle='tooltip' data-title='Lecture'><i class='ph text-lecture ph-chalkboard-teacher'></i></span>`,
+		`<span data-toggle='tooltip' data-title='Lecture'><i class='ph text-lecture ph-chalkboard-teacher'></i></` +
+			`span>`,
 		`<a href="https://doi.org/10.1/x?a=b&amp;c=d" target="_blank" rel="noopener noreferrer">x</a>`,
 		"a<br>b<br/>c<br />d",
 		"<p><u>x</u><strong>y</strong><em>z</em><sub>1</sub><sup>2</sup></p><div title='it\"s'>t</div>",

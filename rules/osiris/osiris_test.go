@@ -225,7 +225,8 @@ func TestMalformed(t *testing.T) {
 			func(s osiris.Settings) bool { return s.Labels.Label(label.ProjectType, "a", "en") == "A" },
 			[]string{"adminProjects 1: id is missing", `adminProjects 3: id "a" is given twice`}},
 		{"vocabulary", osiris.Vocabularies,
-			`{"_id": 1, "id": "funder", "values": ["DFG", {"id": "EU", "en": "EU"}, {"en": "nobody"}, {"id": "EU"}, {"id": "X", "en": 1.5}]}`,
+			`{"_id": 1, "id": "funder", "values": ["DFG", {"id": "EU", "en": "EU"}, {"en": "unnamed"}, {"id": "EU"},` +
+				` {"id": "X", "en": 1.5}]}`,
 			func(s osiris.Settings) bool {
 				return s.Labels.Label(label.Funder, "EU", "en") == "EU" &&
 					s.Labels.Label(label.Funder, "X", "en") == "X"
@@ -271,11 +272,13 @@ func TestEmptyDatabase(t *testing.T) {
 func TestFaults(t *testing.T) {
 	s := osiris.From(documents(t, map[string]string{
 		osiris.Categories: `{"_id": "c1", "name": "Nameless"}`,
-		osiris.Types:      `{"_id": {"$oid": "507f1f77bcf86cd799439011"}, "id": "a", "parent": "b", "template": {"print": "{titel}"}}`,
+		osiris.Types: `{"_id": {"$oid": "507f1f77bcf86cd799439011"}, "id": "a", "parent": "b", "template": ` +
+			`{"print": "{titel}"}}`,
 	}))
 	rules, err := render.Parse("r.yaml",
 		[]byte(
-			`templates: {print: "{year}", web: "{year}", portfolio: "{year}", title: "{year}", authors: "{authors}", editors: "{editors}"}`))
+			`templates: {print: "{year}", web: "{year}", portfolio: "{year}", title: "{year}", authors: "{authors}`+
+				`", editors: "{editors}"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +290,8 @@ func TestFaults(t *testing.T) {
 	want := []string{
 		"adminCategories c1: id is missing",
 		`adminTypes 507f1f77bcf86cd799439011: parent "b" is no category`,
-		`adminTypes 507f1f77bcf86cd799439011: template.print: unknown field "titel", taken for what activities store under that name`,
+		`adminTypes 507f1f77bcf86cd799439011: template.print: unknown field "titel", taken for what activities ` +
+			`store under that name`,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -296,7 +300,8 @@ func TestFaults(t *testing.T) {
 
 func FuzzFrom(f *testing.F) {
 	f.Add(
-		`{"_id": 1, "key": "startyear", "value": {"$numberLong": "9"}, "id": "a", "name": [], "template": {"print": 1}, "values": [[[]]], "visible_role": {}}`)
+		`{"_id": 1, "key": "startyear", "value": {"$numberLong": "9"}, "id": "a", "name": [], "template": ` +
+			`{"print": 1}, "values": [[[]]], "visible_role": {}}`)
 	collections := append(osiris.ForAnswers(), osiris.ForRendering()...)
 	f.Fuzz(func(t *testing.T, json string) {
 		var doc bson.D

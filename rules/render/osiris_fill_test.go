@@ -21,7 +21,8 @@ func TestFill(t *testing.T) {
 			`{"year":"2021","month":3,"day":null,"start_date":"2021-03-01","end_date":"2021-03-01"` + unaffiliated},
 		{"no date", `{"title":"T"}`, `{"title":"T"` + unaffiliated},
 		{"parts", `{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2}}`,
-			`{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2},"start_date":"2021-03-04","end_date":"2022-01-02"` + unaffiliated},
+			`{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2},` +
+				`"start_date":"2021-03-04","end_date":"2022-01-02"` + unaffiliated},
 		{"no end", `{"start":"2021-03-04","end":null}`,
 			`{"start":"2021-03-04","end":null,"start_date":"2021-03-04","end_date":null` + unaffiliated},
 		{"stored",
@@ -32,12 +33,14 @@ func TestFill(t *testing.T) {
 		{"alone", `{"authors":[{"last":"A","aoi":true,"position":"first"}]}`,
 			`{"authors":[{"last":"A","aoi":true,"position":"first"}],` + alone},
 		{"affiliated editor", `{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}]}`,
-			`{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}],"affiliated":true,"affiliated_positions":["unspecified"]}`},
+			`{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}],"affiliated":true,` +
+				`"affiliated_positions":["unspecified"]}`},
 		{"affiliated supervisor", `{"supervisors":[{"last":"B","aoi":1}]}`,
 			`{"supervisors":[{"last":"B","aoi":1}],"affiliated":true,"affiliated_positions":["unspecified"]}`},
 		{"among others",
 			`{"authors":[{"position":"first"},{"aoi":1,"position":"middle"},{"aoi":1,"position":"last"}]}`,
-			`{"authors":[{"position":"first"},{"aoi":1,"position":"middle"},{"aoi":1,"position":"last"}],"affiliated":true,` +
+			`{"authors":[{"position":"first"},{"aoi":1,"position":"middle"},{"aoi":1,"position":"last"}],` +
+				`"affiliated":true,` +
 				`"affiliated_positions":["last","first_or_last","middle","not_first","not_corresponding"]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

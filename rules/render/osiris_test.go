@@ -163,7 +163,7 @@ func TestOsirisFields(t *testing.T) {
 		{"ahead of print", "{online-ahead-of-print}", `{"epub": true}`,
 			"<span class='text-danger'>[Online ahead of print]</span>", ""},
 		{"not ahead of print", "x {online-ahead-of-print}", `{"epub": false}`, "x", ""},
-		{"a dash counts as empty", "%publisher by {publisher}%%!publisher nobody%", `{"publisher": "-"}`, "nobody",
+		{"a dash counts as empty", "%publisher by {publisher}%%!publisher unknown%", `{"publisher": "-"}`, "unknown",
 			""},
 		{"code by a vocabulary", "{thesis}", `{"thesis": "doctor"}`, "PhD thesis", "Dissertation"},
 		{"code by its built-in name", "{thesis}", `{"thesis": "master"}`, "Master thesis", "Masterarbeit"},
@@ -319,7 +319,7 @@ func TestOsirisOverlay(t *testing.T) {
 			"<span data-toggle='tooltip' data-title='Poster'><i class='ph text-poster ph-presentation-chart'></i></" +
 				"span>"},
 		{"without category", `"type": "nowhere", "subtype": "odd"`, "subtype", "Seltsam"},
-		{"type of nobody", `"type": "award", "subtype": "award"`, "subtype", "Award"},
+		{"type of no record", `"type": "award", "subtype": "award"`, "subtype", "Award"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rendered, err := fresh(r, activity(t, "{"+tt.doc+", "+id+"}"), render.Options{})

@@ -152,7 +152,8 @@ func TestPersons(t *testing.T) {
 		{"affiliated", `[{"last": "A", "affiliated": true}, {"last": "B", "aoi": 1}, {"last": "C", "aoi": "1"}]`,
 			"<b>A</b>, <b>B</b>, <b>C</b>"},
 		{"not affiliated",
-			`[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": "D", "aoi": {"x": 1}}]`, "A, B, C, D"},
+			`[{"last": "A", "affiliated": false}, {"last": "B", "aoi": 0}, {"last": "C", "aoi": "yes"}, {"last": ` +
+				`"D", "aoi": {"x": 1}}]`, "A, B, C, D"},
 		{"one document", `{"last": "A"}`, "A"},
 		{"text", `"Doe, J. & <Co>"`, "Doe, J. &amp; &lt;Co&gt;"},
 		{"mixed", `["Doe", 7, null, [{"last": "nested"}], {"last": 42}]`, "Doe, 42"},

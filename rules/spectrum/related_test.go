@@ -162,7 +162,8 @@ func TestRecentActivities(t *testing.T) {
 
 func TestActivityOfATopicTwice(t *testing.T) {
 	rows := answer(t, summarise(t, spectrum.Options{}, spectrum.Sources{}, docs(t,
-		`{"_id":"a","affiliated":true,"year":2024,"catalog":{"topics":[{"id":"T1","score":0.8},{"id":"T1","score":0.9},{"id":"T1","score":0.85}]}}`)), 2026)
+		`{"_id":"a","affiliated":true,"year":2024,"catalog":{"topics":[{"id":"T1","score":0.8},{"id":"T1",`+
+			`"score":0.9},{"id":"T1","score":0.85}]}}`)), 2026)
 	assert.Equal(t, []any{0.9}, pick(rows[0]["activities"], "score"))
 	assert.Equal(t, 3.0, rows[0]["count"])
 }

@@ -111,11 +111,14 @@ func TestRow(t *testing.T) {
 	assert.Equal(t, "T1", rows[1].Lookup("_id").StringValue())
 	assert.Equal(t,
 		`{"id":"T1","catalog_url":"https://openalex.org/T1","name":"Topic","path":"D → F → S","domain":"D",`+
-			`"field":"F","subfield":"S","domain_id":3,"field_id":17,"subfield_id":1702,"description":"About <i>things</i>.",`+
+			`"field":"F","subfield":"S","domain_id":3,"field_id":17,"subfield_id":1702,"description":"About `+
+			`<i>things</i>.",`+
 			`"keywords":["a","b"],"count":1,"share":1.0,"timeline":[{"year":2024,"count":1}],`+
 			`"units":[{"id":"A","name":"Unit A","name_de":null,"count":1}],`+
-			`"researchers":[{"id":"000000000000000000000007","displayname":"Ada L","academic_title":null,"position":"Lead","position_de":null,"count":1}],`+
-			`"activities":[{"id":"000000000000000000000001","year":2024,"score":0.95,"html":"<a>x</a>","icon":"<i></i>","type":"Publications","subtype":"Article"}]}`,
+			`"researchers":[{"id":"000000000000000000000007","displayname":"Ada L","academic_title":null,`+
+			`"position":"Lead","position_de":null,"count":1}],`+
+			`"activities":[{"id":"000000000000000000000001","year":2024,"score":0.95,"html":"<a>x</a>",`+
+			`"icon":"<i></i>","type":"Publications","subtype":"Article"}]}`,
 		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
 
@@ -125,7 +128,8 @@ func TestBareRow(t *testing.T) {
 		docs(t, `{"affiliated":true,"topics":[{"id":"T 1"}]}`))
 	assert.Equal(t,
 		`{"id":"T 1","catalog_url":"https://topics.example/T%201?id=T%201","name":null,"path":null,"domain":null,`+
-			`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,"keywords":[],`+
+			`"field":null,"subfield":null,"domain_id":null,"field_id":null,"subfield_id":null,"description":null,`+
+			`"keywords":[],`+
 			`"count":1,"share":1.0,"timeline":[],"units":[],"researchers":[]}`,
 		string(spectrum.AppendRow(nil, rows[1], 2026, totalsOf(rows))))
 }
@@ -136,7 +140,8 @@ func TestStrip(t *testing.T) {
 	require.NoError(t, err)
 	rendered := `"rendered":{"web":"<b>x</b>","icon":"i","users":[]}`
 	activities := docs(t,
-		`{"_id":1,"affiliated":true,"year":2024,"units":["A"],"catalog":{"topics":[{"id":"T1","name":"Topic","score":0.9}]},`+rendered+`}`,
+		`{"_id":1,"affiliated":true,"year":2024,"units":["A"],"catalog":{"topics":[{"id":"T1","name":"Topic",`+
+			`"score":0.9}]},`+rendered+`}`,
 		`{"_id":2,"affiliated":false,"year":2024,"catalog":{"topics":[{"id":"T1","score":0.9}]},`+rendered+`}`)
 	stripped := make([]bson.Raw, len(activities))
 	for i, a := range activities {
@@ -161,7 +166,8 @@ func TestSourceFilter(t *testing.T) {
 	}{
 		{"affiliated with a topic", `{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]}}`, 1, 1},
 		{"type, hide and workflow do not matter",
-			`{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]},"type":"poster","hide":true,"workflow":{"status":"rejected"}}`, 1, 1},
+			`{"affiliated":true,"catalog":{"topics":[{"id":"T1"}]},"type":"poster","hide":true,` +
+				`"workflow":{"status":"rejected"}}`, 1, 1},
 		{"not affiliated", `{"affiliated":false,"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
 		{"affiliated missing", `{"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
 		{"affiliated 1", `{"affiliated":1,"catalog":{"topics":[{"id":"T1"}]}}`, 0, 0},
@@ -192,7 +198,8 @@ func TestSourceFilter(t *testing.T) {
 
 func TestTopicsPath(t *testing.T) {
 	a :=
-		`{"affiliated":true,"openalex":{"topics":[{"id":"O"}]},"catalog":{"topics":[{"id":"C"}]},"a":{"b":{"c":[{"id":"D"}]}}}`
+		`{"affiliated":true,"openalex":{"topics":[{"id":"O"}]},"catalog":{"topics":[{"id":"C"}]},` +
+			`"a":{"b":{"c":[{"id":"D"}]}}}`
 	for path, want := range map[string]string{"": "C", "catalog.topics": "C", "openalex.topics": "O", "a.b.c": "D"} {
 		t.Run(path, func(t *testing.T) {
 			rows := answer(t, summarise(t, spectrum.Options{Topics: path}, spectrum.Sources{}, docs(t, a)), 2026)

@@ -61,10 +61,13 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"last stored first, of each unit the last",
 			`{"units":[{"unit":"A","n":1},{"unit":"B","n":2},{"unit":"A","n":3},{"unit":"C","n":4}]}`,
-			`[{"unit":"C","n":4,"name":"Einheit C","in_past":false},{"unit":"A","n":3,"name":"Unit A","in_past":false},{"unit":"B","n":2,"name":"Unit B","in_past":false}]`},
+			`[{"unit":"C","n":4,"name":"Einheit C","in_past":false},{"unit":"A","n":3,"name":"Unit A",` +
+				`"in_past":false},{"unit":"B","n":2,"name":"Unit B","in_past":false}]`},
 		{"all stored fields stay",
-			`{"units":[{"id":"x","unit":"A","start":"2020-02-30","end":"2021-01-01","scientific":true,"at":{"$date":"2020-01-01T00:00:00Z"},"deep":{"a":[1]}}]}`,
-			`[{"id":"x","unit":"A","start":"2020-02-30","end":"2021-01-01","scientific":true,"at":{"$date":"2020-01-01T00:00:00Z"},"deep":{"a":[1]},"name":"Unit A","in_past":true}]`},
+			`{"units":[{"id":"x","unit":"A","start":"2020-02-30","end":"2021-01-01","scientific":true,` +
+				`"at":{"$date":"2020-01-01T00:00:00Z"},"deep":{"a":[1]}}]}`,
+			`[{"id":"x","unit":"A","start":"2020-02-30","end":"2021-01-01","scientific":true,` +
+				`"at":{"$date":"2020-01-01T00:00:00Z"},"deep":{"a":[1]},"name":"Unit A","in_past":true}]`},
 		{"computed fields win",
 			`{"units":[{"name":"own","unit":"A","in_past":"own","name_de":"own"}]}`,
 			`[{"unit":"A","name_de":"own","name":"Unit A","in_past":false}]`},
@@ -75,7 +78,8 @@ func TestAnswer(t *testing.T) {
 		{"memberships without unit are of one", `{"units":[{"n":1},{"n":2}]}`,
 			`[{"n":2,"name":"Unit not found","in_past":false}]`},
 		{"unit of another type", `{"units":[{"unit":1},{"unit":"1"},{"unit":1}]}`,
-			`[{"unit":1,"name":"Unit not found","in_past":false},{"unit":"1","name":"Unit not found","in_past":false}]`},
+			`[{"unit":1,"name":"Unit not found","in_past":false},{"unit":"1","name":"Unit not found",` +
+				`"in_past":false}]`},
 		{"elements that are not memberships", `{"units":["A",null,7,["A"],{"unit":"A"}]}`,
 			`[{"unit":"A","name":"Unit A","in_past":false}]`},
 		{"empty membership", `{"units":[{}]}`, `[{"name":"Unit not found","in_past":false}]`},
@@ -246,7 +250,8 @@ func FuzzBytes(f *testing.F) {
 func BenchmarkRow(b *testing.B) {
 	names := tree(b)
 	person := doc(b,
-		`{"_id":1,"username":"ada","first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`)
+		`{"_id":1,"username":"ada","first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},`+
+			`{"unit":"A","end":"2024-01-01"}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := names.Row(person); err != nil {
@@ -257,7 +262,8 @@ func BenchmarkRow(b *testing.B) {
 
 func BenchmarkAppendData(b *testing.B) {
 	row, err := tree(b).
-		Row(doc(b, `{"_id":1,"first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A","end":"2024-01-01"}]}`))
+		Row(doc(b, `{"_id":1,"first":"Ada","last":"Byron","units":[{"unit":"B","start":"2020-01-01"},{"unit":"A",`+
+			`"end":"2024-01-01"}]}`))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func TestRead(t *testing.T) {
 		{"common", `10.0.0.1 - - [27/Nov/2026:20:50:35 +0000] "GET /api/html?limit=3 HTTP/1.1" 200 12`,
 			"GET /api/html?limit=3"},
 		{"combined",
-			`::1 - frank [27/Nov/2026:20:50:35 +0000] "HEAD /api/html HTTP/2.0" 200 12 "https://x.example/a?b" "curl/8 (\"x\")"`, "HEAD /api/html"},
+			`::1 - frank [27/Nov/2026:20:50:35 +0000] "HEAD /api/html HTTP/2.0" 200 12 "https://x.example/a?b" ` +
+				`"curl/8 (\"x\")"`, "HEAD /api/html"},
 		{"Apache escapes a quote", `::1 - - [x] "GET /api/html?q=\"a\" HTTP/1.1" 200 1 "-" "-"`,
 			`GET /api/html?q="a"`},
 		{"nginx escapes a quote", `::1 - - [x] "GET /api/html?q=\x22\xC3\xA4\x22 HTTP/1.1" 200 1`,
@@ -46,7 +47,9 @@ func TestRead(t *testing.T) {
 		{"no request", `::1 - - [x] "-" 408 0 "-" "-"`, "-"},
 		{"a virtual host before", `www.example:443 ::1 - - [x] "GET /a HTTP/1.1" 200 1`, "GET /a"},
 		{"Caddy",
-			`{"level":"info","ts":1.5,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"::1","proto":"HTTP/2.0","method":"GET","host":"h","uri":"/api/html?a=1","headers":{"A":["x"]}},"status":200}`, "GET /api/html?a=1"},
+			`{"level":"info","ts":1.5,"logger":"http.log.access.log0","msg":"handled request",` +
+				`"request":{"remote_ip":"::1","proto":"HTTP/2.0","method":"GET","host":"h","uri":"/api/html?a=1",` +
+				`"headers":{"A":["x"]}},"status":200}`, "GET /api/html?a=1"},
 		{"nginx, JSON with a request line", `{"time":"x","request":"GET /a?b=c HTTP/1.1","status":"200"}`,
 			"GET /a?b=c"},
 		{"nginx, JSON with parts", `{"request_method":"POST","request_uri":"/a?b"}`, "POST /a?b"},
@@ -62,9 +65,11 @@ func TestRead(t *testing.T) {
 			`::1 - - [x] "GET /a?json={\"url\":\"/b\"}"`, "GET /a?json={%22b%22:1}\nGET /a?json={\"url\":\"/b\"}"},
 		{"a mark of UTF-8", "\uFEFF/a\n/b", "GET /a\nGET /b"},
 		{"Vitrine, JSON",
-			`{"time":"x","level":"INFO","msg":"request","id":"a","method":"GET","url":"/api/html?…&limit=1","status":200}`, "GET /api/html?…&limit=1"},
+			`{"time":"x","level":"INFO","msg":"request","id":"a","method":"GET","url":"/api/html?…&limit=1",` +
+				`"status":200}`, "GET /api/html?…&limit=1"},
 		{"Vitrine, text",
-			`time=2026-11-27T20:50:35.000Z level=INFO msg=request id=a method=GET url="/api/html?limit=1" status=200 bytes=1`, "GET /api/html?limit=1"},
+			`time=2026-11-27T20:50:35.000Z level=INFO msg=request id=a method=GET url="/api/html?limit=1" ` +
+				`status=200 bytes=1`, "GET /api/html?limit=1"},
 		{"Vitrine, text without a query", `time=x level=INFO msg=request id=a method=GET url=/api/html status=200`,
 			"GET /api/html"},
 		{"Vitrine, another line", `time=x level=INFO msg=listening address=127.0.0.1:1`, "-"},

@@ -33,7 +33,8 @@ func TestCases(t *testing.T) {
 		{"filter-scan", `/api/activities?limit=20&json={"title":{"$regex":"[n-o][`},
 		{"filter-infix", `/api/activities?limit=20&json={"title":{"$regex":"nights light","$options":"i"}}`},
 		{"filter-elem",
-			`/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`},
+			`/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},` +
+				`"start_date":{"$gte":"2020-01-01"}}`},
 		{"filter-mixed", `/api/activities?limit=20&json={"start_date":{"$gte":"2020-01-01","$lt":"2022-01-01"}}`},
 		{"columns", "/api/activities?limit=20&columns[]=title&columns[]=year&columns[]=doi"},
 		{"aggregate-fresh",

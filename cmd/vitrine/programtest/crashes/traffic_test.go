@@ -188,7 +188,8 @@ func (c *client) unseen() error {
 		`{"$or":[{"year":{"$gte":%d}},{"nobody":%d}]}`,
 		`{"title":{"$regex":"ACTIVITY","$options":"i"},"year":{"$gte":%d},"nobody":{"$ne":%d}}`,
 		`{"year":{"$in":[%d,%d]}}`,
-		`{"authors":{"$elemMatch":{"affiliated":true,"user":{"$ne":"nobody"}}},"year":{"$gt":%d},"nobody":{"$nin":[%d]}}`,
+		`{"authors":{"$elemMatch":{"affiliated":true,"user":{"$ne":"nobody"}}},"year":{"$gt":%d},` +
+			`"nobody":{"$nin":[%d]}}`,
 	}
 	filter := fmt.Sprintf(filters[c.rng.IntN(len(filters))], time.Now().Year()-c.rng.IntN(5), c.next.Add(1))
 	path := "/api/activities?columns[]=title&columns[]=year&json=" + url.QueryEscape(filter)

@@ -45,11 +45,13 @@ func TestOsirisFilled(t *testing.T) {
 	dir := programtest.ImportOsiris(t)
 	programtest.WriteLines(t, filepath.Join(dir, "activities.jsonl"),
 		`{"_id":"z","type":"publication","subtype":"article","title":"New","year":2030,"month":2,`+
-			`"authors":[{"last":"Frost","user":"ada","aoi":true,"position":"first"}],"openalex":{"topics":[{"id":"T1","name":"Polar Ice","score":0.5}]}}`)
+			`"authors":[{"last":"Frost","user":"ada","aoi":true,"position":"first"}],`+
+			`"openalex":{"topics":[{"id":"T1","name":"Polar Ice","score":0.5}]}}`)
 	programtest.Run(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	s := programtest.Start(t, dir, "--store", "bolt://v.db", "--preset", "osiris").Ready()
 	_, body := s.Get(
-		`/api/activities?json={"affiliated_positions":"single"}&columns[]=start_date&columns[]=end_date&columns[]=affiliated&columns[]=authors&apikey=institute-key`)
+		`/api/activities?json={"affiliated_positions":"single"}&columns[]=start_date&columns[]=end_date&` +
+			`columns[]=affiliated&columns[]=authors&apikey=institute-key`)
 	want := map[string]any{"id": "z", "start_date": "2030-02-01", "end_date": "2030-02-01", "affiliated": true,
 		"authors": "<a href='/person/65a900000000000000000001'>Frost</a>"}
 	if rows := programtest.Decode(t, body).Data; len(rows) != 1 || !reflect.DeepEqual(map[string]any(rows[0]), want) {

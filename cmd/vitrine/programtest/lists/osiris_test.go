@@ -107,7 +107,8 @@ func wantLogged(t *testing.T, s *programtest.Server) {
 		"WARN adminRights 65a100000000000000000005: role is not text",
 		`WARN adminCategories 65a300000000000000000004: icon "<script>" is not an icon's name`,
 		"WARN adminCategories 65a300000000000000000005: id is missing",
-		`WARN adminTypes 65a400000000000000000005: template.print: unknown field "nonsense", taken for what activities store under that name`,
+		`WARN adminTypes 65a400000000000000000005: template.print: unknown field "nonsense", taken for what ` +
+			`activities store under that name`,
 		"WARN adminTypes 65a400000000000000000006: parent is not text",
 		`WARN adminFields 65a500000000000000000003: field "title" exists already`,
 		"WARN adminVocabularies 65a700000000000000000001: values holds what is not a document",

@@ -22,7 +22,8 @@ func TestUpgradeHides(t *testing.T) {
 	programtest.Setenv(dir, "VITRINE_PRESET", "osiris")
 	programtest.Run(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 	earlier := programtest.WriteFile(t, t.TempDir(),
-		`lists: {portal: false, public: '{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}'}`)
+		`lists: {portal: false, public: '{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", `+
+			`"in-review"]}}'}`)
 	programtest.Run(t, dir, append([]string{"materialize", "--config", earlier}, store...)...)
 
 	type difference struct {

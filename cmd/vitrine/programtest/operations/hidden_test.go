@@ -26,7 +26,8 @@ func secretRecords() (persons, activities string) {
 	secret := strings.Join(fields, ",")
 	return `{"_id":"p1","username":"ada","first":"Ada","last":"Moth","roles":["admin"],"units":[{"unit":"SOIL",` +
 			secret + `}],` + secret + `}` + "\n",
-		`{"_id":"a1","type":"publication","subtype":"article","title":"Moths","year":2024,"authors":[{"user":"ada","last":"Moth",` + secret + `}],` + secret + `}` + "\n"
+		`{"_id":"a1","type":"publication","subtype":"article","title":"Moths","year":2024,"authors":[{"user":"ada",` +
+			`"last":"Moth",` + secret + `}],` + secret + `}` + "\n"
 }
 
 // TestHiddenByDefault: without any settings no answer, no citation whose rule names them, and no

@@ -89,7 +89,7 @@ func TestSecretsStayIn(t *testing.T) {
 
 	// A file names a store that cannot be reached, with a password.
 	file := filepath.Join(dir, "store")
-	programtest.WriteLines(t, file, "mongodb://somebody:"+password+
+	programtest.WriteLines(t, file, "mongodb://reader:"+password+
 		"@127.0.0.1:1/institute?serverSelectionTimeoutMS=200&connectTimeoutMS=200&timeoutMS=300")
 	programtest.Setenv(dir, "VITRINE_STORE_FILE", file)
 	for _, args := range [][]string{{"config"}, {"status"}, {"materialize"}, {"query"}, {"import", file},

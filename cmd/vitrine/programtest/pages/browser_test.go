@@ -73,7 +73,8 @@ func newTab(t *testing.T, browser context.Context, width int64) *tab {
 	call(v, log.Enable, cdp.Empty{})
 	call(v, runtime.Enable, cdp.Empty{})
 	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `addEventListener("securitypolicyviolation", (e) => console.error("refused: " + e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
+		Source: `addEventListener("securitypolicyviolation", (e) => console.error("refused: " + ` +
+			`e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
 	})
 	v.do(chromedp.EmulateViewport(width, 900))
 	return v

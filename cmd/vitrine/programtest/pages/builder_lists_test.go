@@ -67,7 +67,8 @@ func TestBuilderLists(t *testing.T) {
 			for _, c := range list.choices {
 				if eval[bool](v,
 					fmt.Sprintf(
-						`{ const box = document.querySelector('[type=checkbox][name="%s"][value="%s"]'); box?.click(); Boolean(box) }`, c[0], c[1])) {
+						`{ const box = document.querySelector('[type=checkbox][name="%s"][value="%s"]'); `+
+							`box?.click(); Boolean(box) }`, c[0], c[1])) {
 					continue
 				}
 				change(v, c[0], c[1])
@@ -90,7 +91,8 @@ func TestBuilderLists(t *testing.T) {
 				`.html" && String(new URLSearchParams([...url.searchParams].sort())) === "` + want.Encode() + `")(` +
 				address + `)`)
 			v.await(
-				`document.getElementById("vl_status").textContent === document.querySelector("#vl_preview .vl-count").textContent`)
+				`document.getElementById("vl_status").textContent === document.querySelector("#vl_preview ` +
+					`.vl-count").textContent`)
 			page := strings.Replace(eval[string](v, address+".href"), ".html?", ".json?limit=100&", 1)
 			var answer struct {
 				Count int

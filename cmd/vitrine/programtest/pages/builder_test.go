@@ -162,7 +162,8 @@ var builderIncludes = map[string]struct {
 	"drupal": {"php", func(t *testing.T, snippet, gone string) string {
 		return phpPages(t, snippet, gone,
 			map[string]string{
-				"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { return $html; } }`},
+				"drupal.php": `<?php namespace Drupal\Core\Render; class Markup { static function create($html) { ` +
+					`return $html; } }`},
 			func(conf, template string) string {
 				template = regexp.MustCompile(`{{ (publications_\w+) }}`).ReplaceAllString(template,
 					"<?= $$variables['$1']['#markup'] ?>\n")
@@ -318,25 +319,33 @@ func TestBuilderSnippets(t *testing.T) {
 		change(v, "limit", "7")
 		change(v, "unit", "night eco") // typed, and chosen from the suggestions
 		v.await(
-			`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && document.getElementById("vl_status").textContent.startsWith("Choose one")`)
+			`document.querySelector("#vl_unit-names option[value='Night Ecology (ECO)']") && ` +
+				`document.getElementById("vl_status").textContent.startsWith("Choose one")`)
 		eval[bool](v, `document.getElementById("vl_unit").dispatchEvent(new Event("change", {bubbles: true}))`)
 		v.await(
-			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && ` +
+				`document.getElementById("vl_snippet-html").textContent.includes("limit=7")`)
 		v.want(`document.querySelector("#vl_snippet-iframe").textContent.match(/title="([^"]*)"/)[1]`,
 			"Night Ecology")
 		person := eval[string](v,
-			`new Promise((found) => { const field = document.getElementById("vl_person"), names = field.list; field.focus(); new MutationObserver(() => found(names.options[0].value)).observe(names, {childList: true}) })`)
+			`new Promise((found) => { const field = document.getElementById("vl_person"), names = field.list; `+
+				`field.focus(); new MutationObserver(() => found(names.options[0].value)).observe(names, `+
+				`{childList: true}) })`)
 		change(v, "person", person)
 		v.await(
-			`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/person/") && ` +
+				`document.getElementById("vl_snippet-html").textContent.includes("unit=ECO")`)
 		change(v, "person", "")
 		v.await(
-			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && document.querySelector("#vl_preview .vl-item")`)
+			`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/ECO?") && ` +
+				`document.querySelector("#vl_preview .vl-item")`)
 		change(v, "title", `Licht & 'Nacht' {{ 1 }} <?php "$x" ?>`)
 		v.await(
-			`document.getElementById("vl_snippet-html").textContent.includes("Licht") && document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
+			`document.getElementById("vl_snippet-html").textContent.includes("Licht") && ` +
+				`document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
 		built := eval[map[string]string](v,
-			`Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => [e.id.slice("vl_snippet-".length), e.textContent]))`)
+			`Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => `+
+				`[e.id.slice("vl_snippet-".length), e.textContent]))`)
 		for id, snippet := range built {
 			heading := strings.Contains(snippet,
 				"<h2>Licht &#38; &#39;Nacht&#39; &#123;&#123; 1 }} &#60;?php &#34;$x&#34; ?&#62;</h2>\n")
@@ -486,7 +495,8 @@ func showSnippet(t *testing.T, chrome context.Context, data, id, snippet string)
 	v.open(website(t, data, snippet))
 	if id == "iframe" {
 		v.await(
-			`Number(document.querySelector("iframe").height) !== 800 || document.querySelector("iframe").clientHeight !== 800`)
+			`Number(document.querySelector("iframe").height) !== 800 || ` +
+				`document.querySelector("iframe").clientHeight !== 800`)
 		v.wantNoComplaint()
 		return
 	}

@@ -48,7 +48,8 @@ func TestCockpit(t *testing.T) {
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "Right\r"))
 	v.await(stateIs("Ready"))
 	v.await(
-		`document.querySelector("#requests tr[data-key=projects]") && document.querySelector("#requests tr[data-key=other]")`)
+		`document.querySelector("#requests tr[data-key=projects]") && document.querySelector("#requests ` +
+			`tr[data-key=other]")`)
 	v.await(cell("activities", 5) + `.startsWith("ok, ")`)
 	v.await(`document.querySelector("#views tr[data-key=activities] rect")`)
 

@@ -86,7 +86,8 @@ func elementFrame(t *testing.T, chrome context.Context, data string) {
 			t.Errorf("%v: %d records", one, got.Count)
 		}
 		v.want(
-			`String(Array.from(document.querySelectorAll(".vl-chip:enabled[aria-pressed=true]"), (e) => e.name + e.value))`, one.Name+one.Value)
+			`String(Array.from(document.querySelectorAll(".vl-chip:enabled[aria-pressed=true]"), (e) => e.name + `+
+				`e.value))`, one.Name+one.Value)
 		press(one)
 		if got := shown(one.Text + " again"); got.Count != len(inside) {
 			t.Errorf("%v is away, and there are %d records of %d", one, got.Count, len(inside))
@@ -118,7 +119,8 @@ func elementFrame(t *testing.T, chrome context.Context, data string) {
 	// The address of a page that a reader had narrowed is a frame as a whole.
 	v.open(
 		website(t, data,
-			`<vitrine-list facets="type year" search src="DATA/lists/activities?type=lecture,publication&and.type=lecture&and.year=2019..2022" type="publication" year="2019"></vitrine-list>`))
+			`<vitrine-list facets="type year" search src="DATA/lists/activities?type=lecture,publication&`+
+				`and.type=lecture&and.year=2019..2022" type="publication" year="2019"></vitrine-list>`))
 	v.await(listShown)
 	v.want(`String(Array.from(document.querySelectorAll("[name=type]:enabled"), (e) => e.textContent))`, "")
 	lectures := textOf(t, data+"/lists/activities.json?type=lecture&year=2019&limit=1")

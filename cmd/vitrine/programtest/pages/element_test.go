@@ -109,9 +109,11 @@ func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
 	v.open(website(t, data, strings.Repeat(`<vitrine-list src="DATA/lists/activities" limit="2"></vitrine-list>`, 3)))
 	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
 	v.want(
-		`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
+		`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - `+
+			`document.querySelectorAll("[id]").length)`, "0")
 	v.want(
-		`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
+		`String(Array.from(document.querySelectorAll(".vl-list"), (e) => `+
+			`e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
 	v.wantNoComplaint()
 }
 
@@ -232,7 +234,8 @@ func TestPageElementKeepsTheList(t *testing.T) {
 	v.want(`globalThis.failure.status + " " + globalThis.failure.url.includes("type=")`, "0 true")
 	shoot(v, "failed")
 	v.want(
-		`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })))`, "true")
+		`String(document.querySelector(".vl-next").dispatchEvent(new MouseEvent("click", { bubbles: true, `+
+			`cancelable: true })))`, "true")
 }
 
 // elementWithoutAnswer: the site's own content of the element stays if there is no answer.
@@ -242,7 +245,8 @@ func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 		v.open(website(t, data, `<vitrine-list src="http://127.0.0.1:1/lists/x"`+isolate+
 			`><p id="own">Our own list</p></vitrine-list>`))
 		v.await(
-			`document.querySelector("vitrine-list").textContent.includes("could not") || document.querySelector("vitrine-list").shadowRoot?.querySelector(".vl-failed")`)
+			`document.querySelector("vitrine-list").textContent.includes("could not") || ` +
+				`document.querySelector("vitrine-list").shadowRoot?.querySelector(".vl-failed")`)
 		if !eval[bool](v, `document.getElementById("own").checkVisibility()`) {
 			t.Errorf("with%s: the site's own list is gone", isolate)
 		}
@@ -292,7 +296,8 @@ func elementsApart(t *testing.T, chrome context.Context, data string) {
 	})()`)
 	v.await(`document.querySelector("#copy .vl-main > .vl-list")`)
 	v.want(
-		`String(document.querySelectorAll("#copy .vl-tools, #copy .vl-main").length) + document.querySelectorAll("#copy .vl-list").length + globalThis.failed`, "21undefined")
+		`String(document.querySelectorAll("#copy .vl-tools, #copy .vl-main").length) + `+
+			`document.querySelectorAll("#copy .vl-list").length + globalThis.failed`, "21undefined")
 	v.wantNoComplaint()
 }
 
@@ -382,7 +387,8 @@ func elementThemes(t *testing.T, chrome context.Context, data string) {
 func elementLinkable(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	page := website(t, data,
-		`<vitrine-list linkable src="DATA/lists/activities" type="publication" limit="5" facets="year type" search></vitrine-list>`) + "/"
+		`<vitrine-list linkable src="DATA/lists/activities" type="publication" limit="5" facets="year type" `+
+			`search></vitrine-list>`) + "/"
 	v.open(page + "?id=a%20b&flag#top")
 	v.await(listShown)
 	eval[bool](v, `history.replaceState({ own: 1 }, "") ?? true`)
@@ -391,7 +397,8 @@ func elementLinkable(t *testing.T, chrome context.Context, data string) {
 		v.await(`document.querySelector(".vl-chip") && ` + listShown)
 		v.await(`location.search === ` + strconv.Quote("?id=a%20b&flag"+query) + ` && ` + listShown)
 		v.await(
-			`["year", "type", "q", "page"].map((name) => document.querySelector("vitrine-list").getAttribute(name) ?? "").join("|") === ` + strconv.Quote(chosen) + ` && ` + listShown)
+			`["year", "type", "q", "page"].map((name) => document.querySelector("vitrine-list").getAttribute(name) ` +
+				`?? "").join("|") === ` + strconv.Quote(chosen) + ` && ` + listShown)
 		v.want("location.hash+history.state?.own", "#top1")
 	}
 	shown("", "|publication||")
@@ -459,7 +466,8 @@ func elementsLinkable(t *testing.T, chrome context.Context, data string) {
 		t.Helper()
 		v.await("location.search === " + strconv.Quote("?"+query))
 		v.await(
-			`["a", "b", "c"].every((id) => { const e = document.getElementById(id), root = e.shadowRoot ?? e; return root.querySelector(".vl-chip") && !root.querySelector("[aria-busy]"); })`)
+			`["a", "b", "c"].every((id) => { const e = document.getElementById(id), root = e.shadowRoot ?? e; ` +
+				`return root.querySelector(".vl-chip") && !root.querySelector("[aria-busy]"); })`)
 		if got := types(); got != want {
 			t.Errorf("%s: types %s, want %s", query, got, want)
 		}
@@ -468,7 +476,8 @@ func elementsLinkable(t *testing.T, chrome context.Context, data string) {
 	click := func(id, value string) {
 		eval[bool](v,
 			fmt.Sprintf(
-				`{ const e = document.getElementById(%q); (e.shadowRoot ?? e).querySelector(".vl-chip[value=%s]").click(); true }`, id, value))
+				`{ const e = document.getElementById(%q); (e.shadowRoot ?? `+
+					`e).querySelector(".vl-chip[value=%s]").click(); true }`, id, value))
 	}
 	click("a", "publication")
 	shown("vl-b-type=lecture&"+others+"&vl-a-type=publication", "publication,lecture,")
@@ -533,7 +542,8 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`,
 		",,"+hostile.URL+"/items/1")
 	v.want(
-		`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => e.getAttributeNames()).filter((name) => /^on|style|:|fill|mask|background/.test(name)).join()`, "")
+		`[...document.querySelectorAll(".vl-list, .vl-list *")].flatMap((e) => `+
+			`e.getAttributeNames()).filter((name) => /^on|style|:|fill|mask|background/.test(name)).join()`, "")
 	v.wantNoComplaint()
 	eval[bool](v, `document.querySelector("vitrine-list").setAttribute("src", "`+hostile.URL+`/none") ?? true`)
 	v.await(`document.querySelector(".vl-failed")`)
@@ -556,12 +566,14 @@ func elementSnippets(t *testing.T, chrome context.Context, data string) {
 	v.open(website(t, data, snippetOf(t, "The element", "html", data)))
 	v.await(listShown)
 	v.await(
-		`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && document.querySelector(".vl-exports a")`)
+		`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && ` +
+			`document.querySelector(".vl-exports a")`)
 	v.wantNoComplaint()
 
 	v.open(website(t, data, `<p>Before</p>`+snippetOf(t, "iframe", "html", data)))
 	v.await(
-		`document.querySelector("iframe").clientHeight > 810 || Number(document.querySelector("iframe").height) !== 800`)
+		`document.querySelector("iframe").clientHeight > 810 || Number(document.querySelector("iframe").height) ` +
+			`!== 800`)
 	v.wantNoComplaint()
 	shoot(v, "frame")
 }
@@ -606,7 +618,8 @@ func TestFacesElementAccessible(t *testing.T) {
 			for name, body := range pages {
 				v.open(website(t, data, body))
 				v.await(
-					`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
+					`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > ` +
+						`.vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
 				eval[any](v, source+"; 0")
 				if found := eval[string](v, violations); found != "" {
 					t.Errorf("%s, %d, %s: %s", name, width, scheme, found)

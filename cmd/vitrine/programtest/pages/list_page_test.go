@@ -105,11 +105,14 @@ func TestListPageLooks(t *testing.T) {
 		}
 		v.print(scheme)
 		if shown := eval[string](v,
-			`[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip, .vl-fold > a, .vl-years summary")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => e.outerHTML).join()`); shown != "" {
+			`[...document.querySelectorAll("button, input, select, nav, .vl-filters, .vl-skip, .vl-fold > a, `+
+				`.vl-years summary")].filter((e) => e.checkVisibility() && !e.closest(".vl-unfold")).map((e) => `+
+				`e.outerHTML).join()`); shown != "" {
 			t.Errorf("%s has on paper %s", name, shown)
 		}
 		if bare := eval[string](v,
-			`[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, "::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
+			`[...document.querySelectorAll('.vl-links a[href*="//doi.org/"]')].filter((e) => !getComputedStyle(e, `+
+				`"::after").content.includes("doi.org/")).map((e) => e.href).join()`); bare != "" {
 			t.Errorf("%s has on paper no address for %s", name, bare)
 		}
 		v.want(`getComputedStyle(document.body).backgroundColor`, back["light"])
@@ -150,7 +153,8 @@ func TestFacesListPagesAccessible(t *testing.T) {
 	source := axe(t)
 	eachListPage(t, func(v *tab, name, _ string) {
 		if !eval[bool](v,
-			`document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? "axe" in globalThis`) {
+			`document.querySelectorAll("details").forEach((menu) => menu.removeAttribute("name")) ?? "axe" in `+
+				`globalThis`) {
 			eval[any](v, source+"; 0")
 		}
 		if found := eval[string](v, violations); found != "" {
@@ -185,7 +189,8 @@ func change(v *tab, field, value string) {
 	v.t.Helper()
 	eval[bool](v,
 		fmt.Sprintf(
-			`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); true }`, "vl_"+strings.ReplaceAll(field, ".", "_2e"), value))
+			`{ const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: `+
+				`true})); true }`, "vl_"+strings.ReplaceAll(field, ".", "_2e"), value))
 }
 
 // TestListPage shows the pages to visitors of several kinds.
@@ -254,7 +259,9 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 	change(v, "title", `It's <b> "{base}"`)
 	change(v, "year", "")
 	v.await(
-		`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s <b> "{base}" /vitrine/lists/bio-papers.html?` + query[strings.Index(query, "&")+1:] + `&h=4&jsonld=0&title=0'`)
+		`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s ` +
+			`<b> "{base}" /vitrine/lists/bio-papers.html?` + query[strings.Index(query, "&")+1:] +
+			`&h=4&jsonld=0&title=0'`)
 	for id, want := range map[string]string{
 		"html":   "<h2>It&#39;s &#60;b> &#34;&#123;base}&#34;</h2>\n<vitrine-list src=",
 		"iframe": "&#38;embed=1&#38;title=0\"", "php": "&title=0'", "ssi": "&title=0\"",
@@ -267,7 +274,8 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 	change(v, "title", "")
 	change(v, "list", listBase+"/lists/activities")
 	v.await(
-		`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/activities.html?limit=5")`)
+		`document.querySelector("#vl_preview .vl-title").textContent.startsWith("/vitrine/lists/` +
+			`activities.html?limit=5")`)
 	if got := eval[string](v, `document.getElementById("vl_snippet-html").textContent`); !strings.Contains(got,
 		">Everything &#38; more</a>") {
 		t.Errorf("title in the snippet: %s", got)
@@ -355,7 +363,8 @@ func listPageInFrame(t *testing.T, chrome context.Context) {
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w,
-			`<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
+			`<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) `+
+				`heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
 	}})
 	v.do(chromedp.Navigate(strings.TrimSuffix(root, "vitrine/") + "around"))
 	v.await(`heights.length > 0`)
@@ -409,10 +418,12 @@ func TestListPageKeyboard(t *testing.T) {
 				v.do(chromedp.KeyEvent(kb.Tab))
 			}
 			if missed := eval[string](v,
-				`usable.filter((e, i) => reached[i]?.[0] !== e).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`); missed != "" || steps < 10 {
+				`usable.filter((e, i) => reached[i]?.[0] !== e).map((e) => e.outerHTML.slice(0, 120)).slice(0, `+
+					`3).join("\n")`); missed != "" || steps < 10 {
 				t.Errorf("of %d the Tab key does not reach in order\n%s\nbut %s", steps, missed,
 					eval[string](v,
-						`reached.filter(([e], i) => usable[i] !== e).map(([e]) => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n")`))
+						`reached.filter(([e], i) => usable[i] !== e).map(([e]) => e.outerHTML.slice(0, `+
+							`120)).slice(0, 3).join("\n")`))
 			}
 			if unseen := eval[string](v,
 				`reached.filter(([, shown]) => !shown).map(([e]) => e.outerHTML.slice(0, 120)).join("\n")`); unseen !=
