@@ -65,6 +65,12 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
+	"body": func(v reflect.Value, _ string) error { // as much as bodies of several clients may take at a time
+		if most := Size(16 << 20); v.Int() > int64(most) {
+			return fmt.Errorf("may be at most %v, have %v", most, v)
+		}
+		return nil
+	},
 	"day": func(v reflect.Value, _ string) error { // the longest term of a lease that instances accept
 		if v.Int() > int64(24*time.Hour) {
 			return fmt.Errorf("may be at most 24h, have %v", v)

@@ -32,10 +32,11 @@ type Config struct {
 	Limits Limits
 	// The other server that answers what Vitrine does not, or does not yet.
 	Upstream struct {
-		URL, Host      string
-		Key            Secret
-		Paths, Methods []string
-		Keep           []*Keep
+		URL, Host, Scheme string
+		Key               Secret
+		Paths, Methods    []string
+		BodyBytes         Size
+		Keep              []*Keep
 	}
 	Routes map[string]string
 	// Caches in front that are told what has changed.

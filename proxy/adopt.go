@@ -62,7 +62,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 			Own: ownRoutes, Routes: o.Upstream.Routes, Paths: s.options.Upstream.Paths,
 			Auth: set.auth, Keep: o.Upstream.Keep, Keeper: s.options.Upstream.Keeper,
 		},
-		Response: set.response, Vary: vary, OwnCORS: ownCORS,
+		Accepted: o.Upstream.Accepted, Response: set.response, Vary: vary, OwnCORS: ownCORS,
 	}
 	return set, nil
 }
@@ -177,10 +177,10 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot, changes []ind
 }
 
 // Adopt makes the server use other options from the next request on: rights, keys, labels, lists, language, first
-// year, freshness, CORS, the routes of the upstream server, the rules by which its answers are kept, and of the
-// limits Rate and Request. Running requests keep their settings. Views, memory, listeners, metrics and the operator's
-// app do not change. If the options are invalid, it returns an error and the settings stay. It is safe for concurrent
-// use.
+// year, freshness, CORS, the routes of the upstream server, the methods and bodies that it may get, the rules by which
+// its answers are kept, and of the limits Rate and Request. Running requests keep their settings. Views, memory,
+// listeners, metrics and the operator's app do not change. If the options are invalid, it returns an error and the
+// settings stay. It is safe for concurrent use.
 func (s *Server) Adopt(o Options) error {
 	// Two reloads at a time would both follow the same generation, and then share the keys of their plans.
 	s.adopting.Lock()

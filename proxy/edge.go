@@ -197,6 +197,10 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		p = problem{fiber.StatusRequestURITooLong, wrongCall,
 			fmt.Sprintf("The URL is too long; %d bytes is the limit.", urlBytes)}
 	}
+	if p.status == fiber.StatusRequestEntityTooLarge {
+		p.msg = fmt.Sprintf("The body of the request is too large; %d bytes is the limit.",
+			s.settingsOf(c).upstream.BodyLimit())
+	}
 	if errors.As(err, new(*panicError)) {
 		s.metrics.Panics.Inc()
 	}

@@ -111,7 +111,6 @@ var refusals = map[int]string{
 	http.StatusMethodNotAllowed: "This path does not support this method. The header Allow lists those " +
 		"that it supports.",
 	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
-	http.StatusRequestEntityTooLarge:       "The request body is too large.",
 	http.StatusRequestTimeout:              "The request took too long to arrive.",
 }
 

@@ -93,6 +93,7 @@ type Limits struct {
 // UpstreamOptions says which requests another server answers. Without a URL there are none.
 type UpstreamOptions struct {
 	upstream.Options
+	upstream.Accepted
 	Paths  []string // below these it answers what the server has no route for
 	Routes []string // these it answers although the server has a route: the path, and what is below it
 	Keys   auth.Upstream

@@ -74,7 +74,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *runningA
 		MaxConns:    limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) },
 		InFlight: s.results.InFlight(), Logger: s.log,
-		BodyBytes: s.options.Upstream.BodyLimit(),
+		BodyBytes: s.bodyLimit,
 		Open:      s.metrics.Connections, Refused: s.metrics.Refused, Evicted: s.metrics.Evicted,
 	}
 	if app == s.app && s.shadow == nil { // which gets every request, as a limit counts every one

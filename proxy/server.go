@@ -234,6 +234,9 @@ func (s *Server) newAdmin(o admin.Options) *fiber.App {
 	return app
 }
 
+// bodyLimit returns the longest body of a request that the server reads now, in bytes.
+func (s *Server) bodyLimit() int { return s.settings.Load().upstream.BodyLimit() }
+
 // newApp returns an app with the server's limits. It turns every error into an envelope. Both apps have the same
 // limits, and so has the app of an explanation.
 func (s *Server) newApp() *fiber.App {
@@ -248,7 +251,6 @@ func (s *Server) newApp() *fiber.App {
 		// The listener limits connections, by client, too, and evicts idle ones: the HTTP server shall refuse
 		// none.
 		Concurrency:    listener.MostServed,
-		BodyLimit:      s.options.Upstream.BodyLimit(),
 		RequestMethods: s.options.Upstream.RequestMethods(),
 		ErrorHandler:   s.fail,
 
@@ -260,5 +262,9 @@ func (s *Server) newApp() *fiber.App {
 	// unreadable requests may contain a key
 	app.Server().SecureErrorLogMessage = true
 	app.Server().Logger = quiet{s.log}
+	// A reload may change the longest body, so each request asks for it.
+	app.Server().HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+		return fasthttp.RequestConfig{MaxRequestBodySize: s.bodyLimit()}
+	}
 	return app
 }

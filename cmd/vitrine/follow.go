@@ -119,6 +119,11 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 			return hides(next) != hides(i.loaded.Load().Config)
 		case "routes":
 			return i.loaded.Load().Upstream.URL == ""
+		case "upstream.methods": // the table of routes is made for methods, see upstream.Accepted
+			before := i.loaded.Load()
+			return before.Upstream.URL == "" || !acceptedOf(before.Config).Routable(acceptedOf(next))
+		case "upstream.body_bytes":
+			return i.loaded.Load().Upstream.URL == ""
 		case "upstream.keep": // the preset has rules only with a server, which stays
 			return i.loaded.Load().Upstream.URL == "" || next.Upstream.URL == ""
 		case "lists.enabled":

@@ -79,8 +79,9 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 		Cache: answers,
 		Purge: purged,
 		Upstream: proxy.UpstreamOptions{
-			Options: upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Methods: cfg.Upstream.Methods},
-			Paths:   cfg.Upstream.Paths, Routes: moved(cfg.Routes), Keys: p.upstreamKeys(cfg),
+			Options:  upstream.Options{URL: cfg.Upstream.URL, Host: cfg.Upstream.Host, Scheme: cfg.Upstream.Scheme},
+			Accepted: acceptedOf(cfg.Config),
+			Paths:    cfg.Upstream.Paths, Routes: moved(cfg.Routes), Keys: p.upstreamKeys(cfg),
 			Keep: keepRules(cfg.Upstream.Keep), Keeper: p.keeper,
 		},
 		Fresh: cfg.HTTP.CacheControl, CORS: cfg.HTTP.CORS, Shadow: cfg.Compare.Shadow,
@@ -94,6 +95,11 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 		o.Citations = p.citations
 	}
 	return o, nil
+}
+
+// acceptedOf returns what the other server may get beside GET and HEAD.
+func acceptedOf(cfg configs.Config) upstream.Accepted {
+	return upstream.Accepted{Methods: cfg.Upstream.Methods, BodyBytes: int(cfg.Upstream.BodyBytes)}
 }
 
 // upstreamKeys returns the keys of the other server: that of the setting, which then opens all its paths, or the

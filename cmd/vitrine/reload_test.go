@@ -201,6 +201,24 @@ func TestReloadRoutes(t *testing.T) {
 			t.Errorf("with %q: %s", step.text, body)
 		}
 	}
+	for _, step := range []struct {
+		text             string
+		adopted, refused []string
+		status           int
+	}{
+		{"methods: [POST], body_bytes: 2MiB", []string{"upstream.body_bytes", "upstream.methods"}, nil, 200},
+		{"methods: [POST, PROPFIND]", []string{"upstream.body_bytes"}, []string{"upstream.methods"}, 200},
+		{"", []string{"upstream.methods"}, nil, 405},
+	} {
+		status, done, msg := r.reload(t, "upstream: {url: '"+old.URL+"', "+step.text+"}\n")
+		if status != http.StatusOK || !slices.Equal(done.Adopted, step.adopted) ||
+			!slices.Equal(done.Refused, step.refused) {
+			t.Errorf("%q: %d %s, adopted %q, refused %q", step.text, status, msg, done.Adopted, done.Refused)
+		}
+		if status, body := fetch(t, http.MethodPost, r.base+"/form"); status != step.status {
+			t.Errorf("POST with %q: %d %s", step.text, status, body)
+		}
+	}
 	site = "upstream: {url: '" + old.URL + "', key: the-key-of-the-other-server}\n"
 	if status, done, msg := r.reload(t, site); status != http.StatusOK ||
 		!slices.Equal(done.Adopted, []string{"upstream.key"}) {

@@ -20,7 +20,10 @@ type bodyMemory int64
 // acquire acquires memory for the body of a request, most of which has not arrived: the server makes room for all of
 // it before it reads. Bodies that arrive with their headers need none. It reports whether enough was free.
 func (m *bodyMemory) acquire(h *Head, o Options) bool {
-	n := bodyLength(h, int64(o.BodyBytes))
+	if o.BodyBytes == nil {
+		return true
+	}
+	n := bodyLength(h, int64(o.BodyBytes()))
 	if n <= smallBody {
 		return true
 	}

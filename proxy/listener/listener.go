@@ -64,8 +64,8 @@ type Options struct {
 	// error ends the connection.
 	Shortcut func(c *Conn, head *Head) (answered bool, err error)
 	InFlight Memory
-	// BodyBytes is the longest body of a request that the server reads.
-	BodyBytes int
+	// BodyBytes returns the longest body of a request that the server reads. If it is nil, bodies take no memory.
+	BodyBytes func() int
 	Logger    *slog.Logger
 
 	Open             prometheus.Gauge

@@ -48,6 +48,7 @@ type ForwarderOptions struct {
 // another, and a request keeps the one under which it arrived.
 type Policy struct {
 	Doors
+	Accepted
 	Response *response.Responder
 	Vary     []string // the request headers that identify callers
 	OwnCORS  bool     // http.cors decides which sites' scripts may read answers
@@ -129,6 +130,9 @@ func (f *Forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error 
 		return &rules.Error{
 			Kind: rules.ErrWrongCall, Reason: "The body contains a key, which is for this server alone.",
 		}
+	}
+	if err := set.check(c); err != nil {
+		return err
 	}
 	// What the other server sends replaces all headers, so those of this server are put back afterwards.
 	own, limit := ownHeaders(c), auth.LimitOf(c)

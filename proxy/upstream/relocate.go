@@ -11,7 +11,7 @@ import (
 func (p *Proxy) relocate(r *request, header http.Header) {
 	for _, name := range []string{"Location", "Content-Location"} {
 		at, own := header.Get(name), false
-		for _, site := range []string{p.base.Scheme + "://" + p.base.Host, r.scheme + "://" + p.options.Host} {
+		for _, site := range []string{p.base.Scheme + "://" + p.base.Host, p.schemeOf(r) + "://" + p.options.Host} {
 			if rest, found := strings.CutPrefix(at, site); found && !own {
 				at, own = rest, true
 			}

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -120,16 +121,31 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 		req.Header["User-Agent"] = nil // so that none is sent
 	}
 	req.Header.Add("Via", p.marks.add(ctx))
-	if !r.client.IsValid() { // a request of Vitrine's own
-		return req, nil
+	p.sayClient(req.Header, r)
+	return req, nil
+}
+
+// sayClient says who asks, and by which address, in the headers that servers behind a proxy read. A request of
+// Vitrine's own has no client. It is for the public site nevertheless: the other server shall write the same
+// addresses into an answer that is kept for all clients as into one for a client who asks itself.
+func (p *Proxy) sayClient(h http.Header, r *request) {
+	scheme := p.schemeOf(r)
+	if !r.client.IsValid() {
+		if p.options.Scheme != "" {
+			h.Set("X-Forwarded-Host", p.options.Host)
+			h.Set("X-Forwarded-Proto", scheme)
+		}
+		return
 	}
 	client := r.client.String()
-	req.Header.Set("X-Forwarded-For", client)
-	req.Header.Set("X-Forwarded-Host", r.host)
-	req.Header.Set("X-Forwarded-Proto", r.scheme)
+	h.Set("X-Forwarded-For", client)
+	h.Set("X-Forwarded-Host", r.host)
+	h.Set("X-Forwarded-Proto", scheme)
 	if r.client.Is6() {
 		client = "\"[" + client + "]\""
 	}
-	req.Header.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, r.scheme)) // RFC 7239
-	return req, nil
+	h.Set("Forwarded", fmt.Sprintf("for=%s;host=%q;proto=%s", client, r.host, scheme)) // RFC 7239
 }
+
+// schemeOf returns the scheme of the public address that the other server is asked for.
+func (p *Proxy) schemeOf(r *request) string { return cmp.Or(p.options.Scheme, r.scheme) }

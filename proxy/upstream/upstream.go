@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ import (
 type Options struct {
 	URL       string           // of the other server, such as https://old.example.org
 	Host      string           // the host that requests name, and its certificate; if empty, that of URL
-	Methods   []string         // forwarded in addition to GET and HEAD
+	Scheme    string           // by which clients ask for that host; if empty, that of each client's request
 	Timeout   time.Duration    // how long the other server may be silent; 30 s
 	Budget    int64            // of the kept answers, in bytes; 64 MiB
 	KeptBytes int              // a longer answer is not kept; 4 MiB
@@ -33,28 +32,6 @@ type Options struct {
 	Metrics   prometheus.Registerer
 	// InFlight is the memory for bodies of requests and answers on their way. If nil, it has no bound.
 	InFlight *result.InFlight
-}
-
-// BodyLimit returns the longest body of a request, in bytes. Only forwarded requests have bodies. 1 MiB is for
-// forms of the other server; if none are forwarded, no request has a use for its body.
-func (o Options) BodyLimit() int {
-	if o.URL != "" && len(o.Methods) > 0 {
-		return 1 << 20
-	}
-	return 16 << 10
-}
-
-// RequestMethods returns the methods that the server accepts, or nil for Fiber's own, which Fiber looks up faster.
-func (o Options) RequestMethods() (all []string) {
-	for _, method := range o.Methods {
-		if !slices.Contains(fiber.DefaultMethods, method) {
-			all = append(all, method)
-		}
-	}
-	if len(all) > 0 {
-		all = append(slices.Clone(fiber.DefaultMethods), all...)
-	}
-	return all
 }
 
 // Proxy forwards requests. It is safe for concurrent use. It has one other server.
@@ -88,6 +65,9 @@ func New(o Options) (*Proxy, error) {
 	}
 	if o.InFlight == nil {
 		o.InFlight = &result.InFlight{} // which has no bound
+	}
+	if o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https" {
+		return nil, fmt.Errorf("upstream: the scheme %q is neither http nor https", o.Scheme)
 	}
 	p := &Proxy{options: o, base: base, unkept: newUnkept()}
 	if p.store, err = newStore(o.Budget, o.InFlight, o.Now); err != nil {
@@ -137,11 +117,6 @@ type Client struct {
 // others wait for the other server, and their memory is counted first.
 func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 	h, reads := &c.Request().Header, c.Method() == http.MethodGet || c.Method() == http.MethodHead
-	if !reads && !slices.Contains(p.options.Methods, c.Method()) {
-		c.Set(fiber.HeaderAllow,
-			strings.Join(append([]string{http.MethodGet, http.MethodHead}, p.options.Methods...), ", "))
-		return fiber.ErrMethodNotAllowed
-	}
 	// Many servers leave such a body unread (RFC 9110: 9.3.1). On a connection that is used again they would take it
 	// for the next request, and another client would get the answer to it.
 	if reads && listener.AnnouncesBody(c.Context()) {
