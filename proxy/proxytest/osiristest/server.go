@@ -24,6 +24,7 @@ type Server struct {
 	institute Institute
 	key       string // below /portfolio; empty if none is needed
 	public    string // see CallBack
+	caller    *http.Client
 	failing   Failure
 	failingAt map[string]Failure // by path
 	over      chan struct{}      // closed when the failure changes
@@ -137,10 +138,13 @@ func (s *Server) SetKey(key string) {
 
 // CallBack makes the pages of units and topics ask a site for /portfolio/topics and /portfolio/units before they
 // answer, as OSIRIS asks itself at its public name. They answer status 500 if the site does not.
-func (s *Server) CallBack(site string) {
+func (s *Server) CallBack(site string) { s.CallBackBy(http.DefaultClient, site) }
+
+// CallBackBy is CallBack by a client, which may know where the site is, and its certificate.
+func (s *Server) CallBackBy(client *http.Client, site string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.public = site
+	s.caller, s.public = client, site
 }
 
 // Fail makes the server fail from now on, or ends the failure. It returns when connections are refused or accepted.
@@ -199,6 +203,7 @@ type state struct {
 	over, gate  <-chan struct{}
 	institute   Institute
 	key, public string
+	caller      *http.Client
 }
 
 // arrive records a request, and returns what its answer depends on.
@@ -212,7 +217,7 @@ func (s *Server) arrive(r *http.Request) state {
 	s.arrived = make(chan struct{})
 	s.running++
 	s.most = max(s.most, s.running)
-	now := state{s.failing, s.over, s.gate, s.institute.clone(), s.key, s.public}
+	now := state{s.failing, s.over, s.gate, s.institute.clone(), s.key, s.public, s.caller}
 	if at, found := s.failingAt[r.URL.Path]; found {
 		now.failure = at
 	}
@@ -241,7 +246,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	if fail(w, r, now, now.body(path, r.URL.Query(), session)) {
 		return
 	}
-	if now.public != "" && !callsBack(r, path, now.public) {
+	if now.public != "" && !callsBack(r, path, now) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
@@ -322,19 +327,19 @@ func (now state) body(path string, query url.Values, session string) []byte {
 	return e.text()
 }
 
-// callsBack asks the site for what a page shows of others, and reports whether it answered.
-func callsBack(r *http.Request, path, site string) bool {
+// callsBack asks the public site for what a page shows of others, and reports whether it answered.
+func callsBack(r *http.Request, path string, now state) bool {
 	parts := strings.Split(path, "/")
 	if len(parts) != 4 || parts[1] != "portfolio" || parts[2] != "unit" && parts[2] != "topic" {
 		return true
 	}
 	for _, name := range []string{"topics", "units"} {
-		req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, site+"/portfolio/"+name, nil)
+		req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, now.public+"/portfolio/"+name, nil)
 		if err != nil {
 			return false
 		}
 		req.URL.RawQuery = url.Values{"apikey": r.URL.Query()["apikey"]}.Encode()
-		res, err := http.DefaultClient.Do(req)
+		res, err := now.caller.Do(req)
 		if err != nil {
 			return false
 		}

@@ -221,8 +221,14 @@ func freeAddress(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// daemon runs a program until the test ends, and waits until it listens on an address.
+// daemon runs a program until the test ends, and waits until it answers at an address.
 func daemon(t *testing.T, address string, name string, args ...string) {
+	t.Helper()
+	program(t, func() bool { return visit(address, "/") != "" }, name, args...)
+}
+
+// program runs a program until the test ends, and waits until it is ready.
+func program(t *testing.T, ready func() bool, name string, args ...string) {
 	t.Helper()
 	var out bytes.Buffer
 	cmd := exec.Command(name, args...)
@@ -239,7 +245,7 @@ func daemon(t *testing.T, address string, name string, args ...string) {
 			t.Logf("%s: %.2000s", name, out.String())
 		}
 	})
-	for visit(address, "/") == "" {
+	for !ready() {
 		select {
 		case <-ended:
 			t.Fatalf("%s ended: %s", name, out.String())
