@@ -25,6 +25,8 @@ var badFiles = map[string][]string{
 		`bounds.bad.yml:3: views.budget: want a size such as 512MB or 64KiB, have "-5MB"`,
 		`bounds.bad.yml:3: views.poll: may not be negative, have -2s`,
 		`bounds.bad.yml:4: mongo.batch: may not be 0`,
+		`bounds.bad.yml:5: upstream.body_bytes: may be at most 16MiB, have 17MiB`,
+		`bounds.bad.yml:5: upstream.scheme: want http or https, have "ftp"`,
 	},
 	"contradictions.bad.yml": {
 		`contradictions.bad.yml:1: listen: is the same as admin.listen`,

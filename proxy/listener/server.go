@@ -17,6 +17,7 @@ import (
 //   - It always sets Date: Conn.SetDate replaces what it has written.
 //   - It closes a connection before it returns, also an error: Conn.Close does nothing.
 //   - It sends a body of UnknownSize in chunks, and after noLength closes the connection, which then ends the body.
+//   - It asks HeaderReceived for the longest body of each request before it reads the body, as Options.BodyBytes says.
 //   - It never reads a body that writes itself (fasthttp.BodyWriterTo): SetPieces.
 
 // UnknownSize is the size of a stream whose length is not known when its response begins.
