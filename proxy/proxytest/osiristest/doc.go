@@ -7,6 +7,9 @@
 // in the ways in which such servers break. The server records every request with its headers and body, so that a test
 // can count how often the server was asked for something, and check that nothing personal arrived.
 //
+// Recording has what a real OSIRIS 2.0.1 answered to 358 paths, and WriteDatabase the database that it answered from.
+// Replay is a server that gives these answers again.
+//
 // A Server is safe for concurrent use. It waits for nothing by the clock, except while it is Slow.
 //
 // It is test support: only tests, and other such packages, import it (TestImportsPointOneWay in cmd/vitrine).
