@@ -126,14 +126,15 @@ func (a *Authenticator) UpstreamKey(path string) string { return a.options.Upstr
 
 // admitElsewhere reports whether a request for a path of the other server has a key of this one that opens the path.
 // It fails if the limits of a named key do not admit it, or if the key is wrong where a named one opens the path. A
-// key of the other server is that server's business.
+// key of the other server alone is that server's business. With an OSIRIS database both have the same.
 func (a *Authenticator) admitElsewhere(c *fiber.Ctx, path urlpath.Path) (admitted bool, err error) {
 	keys := readKeys(c)
 	for _, text := range []string{keys.header, keys.param} {
 		switch {
-		case text == "" || a.isUpstreamKey(text):
+		case text == "":
 		case a.api.key.Is(text) && path.Below("/api/"), a.folio.key.Is(text) && path.Below("/portfolio/"):
 			return true, nil
+		case a.isUpstreamKey(text):
 		default:
 			if k := a.named.find(text); k != nil {
 				return true, a.use(c, k)

@@ -330,6 +330,29 @@ func TestOwnKeyStays(t *testing.T) {
 	}
 }
 
+// TestSameKey: both servers have the same keys, as with an OSIRIS database. The other one gets a caller's key for its
+// own paths, and for those of the other kind no key.
+func TestSameKey(t *testing.T) {
+	t.Parallel()
+	w, _ := newGuarded(t, says("old"), func(o *proxy.Options) {
+		o.Upstream.Keys = auth.Upstream{Key: apiKey, PortfolioKey: folioKey}
+	})
+	for _, test := range []struct{ target, key, want string }{
+		{"/api/groups", apiKey, apiKey},
+		{"/api/groups?apikey=" + apiKey, "", apiKey},
+		{"/portfolio/unit/X", folioKey, folioKey},
+		{"/api/groups", "", ""},
+		{"/api/groups", "another", "another"},
+	} {
+		res := w.get(test.target, "X-API-Key", test.key)
+		r, _ := w.request()
+		if got := r.Header.Get("X-API-Key"); res.StatusCode != http.StatusOK || got != test.want {
+			t.Errorf("%s with the key %q: status %d, asked with the key %q, want %q", test.target, test.key,
+				res.StatusCode, got, test.want)
+		}
+	}
+}
+
 // TestGuardedAnswers: an answer that needs a key is for its caller alone, whatever the other server says to this one.
 func TestGuardedAnswers(t *testing.T) {
 	t.Parallel()
