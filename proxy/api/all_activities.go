@@ -38,7 +38,8 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	if r.PrintForm {
 		row.citation = fragPrint
 	}
-	if path != "" || page == "portal" {
+	// An empty path is a base, too: that of the website's root.
+	if p.Has("path") || page == "portal" {
 		var err error
 		if row.activityBase, row.personBase, err = markup.LinkBases(path); err != nil {
 			return response.Plan{}, err
