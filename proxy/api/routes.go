@@ -55,7 +55,7 @@ func (e *Env) Routes() map[string]Handler {
 		"/api/user-units/:id":      e.userUnits,
 		"/api/events":              e.wholeView(rules.ViewEvents),
 		"/api/conferences":         e.wholeView(rules.ViewEvents),
-		"/api/deadlines":           e.wholeView(rules.ViewDeadlines),
+		"/api/deadlines":           e.deadlines,
 		"/portfolio/spectrum":      e.portfolioSpectrum,
 
 		"/api/projects-by-funding-number": e.projectsByFundingNumber,

@@ -60,13 +60,13 @@ func (p *Policy) May(v Viewer, right Permission) bool {
 	if slices.Contains(p.Anonymous, right) || slices.Contains(v.Keyed, right) {
 		return true
 	}
-	return slices.ContainsFunc(p.rolesOf(v), func(role string) bool {
+	return slices.ContainsFunc(p.RolesOf(v), func(role string) bool {
 		return slices.Contains(p.Roles[role], right)
 	})
 }
 
-// rolesOf returns a viewer's own roles and, with a session, the roles of every member.
-func (p *Policy) rolesOf(v Viewer) []string {
+// RolesOf returns a viewer's own roles and, with a session, the roles of every member.
+func (p *Policy) RolesOf(v Viewer) []string {
 	if v.User == "" || len(p.Member) == 0 {
 		return v.Roles
 	}
@@ -76,7 +76,7 @@ func (p *Policy) rolesOf(v Viewer) []string {
 // Hidden returns the activity types that none of v's roles may see, sorted.
 func (p *Policy) Hidden(v Viewer) []string {
 	var hidden []string
-	roles := p.rolesOf(v)
+	roles := p.RolesOf(v)
 	for _, kind := range p.types {
 		seen := slices.ContainsFunc(roles, func(role string) bool {
 			return slices.Contains(p.Restricted[kind], role)

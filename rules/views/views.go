@@ -64,7 +64,7 @@ var all = []View{
 		First: true, Derived: true},
 	{Name: rules.ViewEvents, Source: "conferences", Rows: stored, Order: "start",
 		Marks: []string{"groups", "persons"}},
-	{Name: rules.ViewDeadlines, Source: "deadlines", Rows: stored},
+	{Name: rules.ViewDeadlines, Source: "deadlines", Rows: stored, Order: "start"},
 	{Name: rules.ViewSpectrum, Source: "activities", Derived: true, Order: "count"},
 }
 
