@@ -34,7 +34,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 		return list.full(), nil
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.Key()+in.key(),
-			in.rows(recordRow{columns: columns, rendered: true}.row)), nil
+			in.rows(recordRow{columns: columns, rendered: renderedColumns}.row)), nil
 	default:
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
 	}

@@ -241,10 +241,14 @@ func namedIn(user string, paths ...string) *filter.Filter {
 type recordRow struct {
 	columns query.Columns
 	// ownID: the generated id does not replace the stored one.
-	ownID bool
-	style *display.Style // nil if values are not rendered
-	// rendered: renderedColumns come from the rendered document.
-	rendered bool
+	ownID    bool
+	style    *display.Style // nil if values are not rendered
+	rendered []string       // the columns that come from the rendered document of an activity
+}
+
+// shows reports whether a column is that of the rendered document. A part of such a column is of the stored field.
+func (r recordRow) shows(c query.Column) bool {
+	return c.Whole() && slices.Contains(r.rendered, c.Name)
 }
 
 // key is a canonical name of the columns and their style.
@@ -269,7 +273,7 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 	}
 	for _, c := range r.columns {
 		v, ok := c.Project(field(c.Name))
-		shown := r.rendered && c.Whole() && slices.Contains(renderedColumns, c.Name)
+		shown := r.shows(c)
 		if shown {
 			v = renderedValue(doc, c.Name)
 			ok = !v.IsZero()

@@ -22,16 +22,22 @@ import (
 	"vitrine/rules/raw"
 )
 
-// projectColumns are the default columns. The generated id comes first.
-var projectColumns = []string{
-	"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
-	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
-}
+// The default columns of projects and proposals. The generated id comes first.
+var (
+	projectColumns = []string{
+		"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id",
+		"units", "topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
+	}
+	proposalColumns = []string{
+		"name", "acronym", "type", "funder", "start_date", "end_date", "role", "applicant", "status", "units", "topics",
+		"title", "tags", "persons",
+	}
+)
 
 // projects answers GET /api/projects and /api/proposals, each with its permission, without which callers see only
 // their own records. aggregate precedes full, and full precedes formatted; full and formatted are on if present.
-// The handlers of both paths differ in their view and permission only.
-func (e *Env) projects(viewName string, needed access.Permission) Handler {
+// The handlers of both paths differ in their view, permission and default columns only.
+func (e *Env) projects(viewName string, needed access.Permission, columns []string) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
 		list := listing{view: viewName, filter: e.query.ProjectFilter(p)}.ownOnly(e, r, needed)
@@ -44,7 +50,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		if field != "" {
 			return list.groups("projects", field, unwound(field, "persons", "collaborators")), nil
 		}
-		row := recordRow{columns: p.StoredColumns(projectColumns...), style: e.styleOf(p)}
+		row := recordRow{columns: p.StoredColumns(columns...), style: e.styleOf(p)}
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
 		plan := list.rows("projects "+row.key(), row.row)
 		if p.Has("formatted") {

@@ -46,8 +46,8 @@ func (e *Env) Routes() map[string]Handler {
 	all := map[string]Handler{
 		"/api/activities":          e.activities,
 		"/api/html":                e.html,
-		"/api/projects":            e.projects(rules.ViewProjects, access.ProjectsView),
-		"/api/proposals":           e.projects(rules.ViewProposals, access.ProposalsView),
+		"/api/projects":            e.projects(rules.ViewProjects, access.ProjectsView, projectColumns),
+		"/api/proposals":           e.projects(rules.ViewProposals, access.ProposalsView, proposalColumns),
 		"/api/all-activities":      e.allActivities,
 		"/api/spectrum-activities": e.spectrumActivities,
 		"/api/levenshtein":         e.levenshtein,

@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -21,7 +22,7 @@ import (
 // searchable configures a collection of /api/search.
 type searchable struct {
 	view     string
-	columns  []string          // default columns, after the generated id
+	columns  []string          // default columns, after the generated id; activities have those of /api/activities
 	rendered bool              // values are rendered like those of projects, unless raw is present
 	needed   access.Permission // without this permission callers find only their own records; empty if none is needed
 	order    raw.Sort          // nil means the view's own order
@@ -41,9 +42,10 @@ func searches() map[string]searchable {
 		},
 		"journals":   {view: rules.ViewJournals, columns: []string{"journal", "issn", "publisher"}},
 		"persons":    {view: rules.ViewPersons, columns: []string{"first", "last", "username"}, order: byYear},
-		"activities": {view: rules.ViewActivities, columns: []string{"title", "type", "subtype", "year"}},
-		"conferences": {view: rules.ViewEvents, columns: []string{"title", "type", "start", "end", "location"},
-			order: byYear},
+		"activities": {view: rules.ViewActivities},
+		// Databases of OSIRIS have the name of a conference in title, but OSIRIS's own rows have name.
+		"conferences": {view: rules.ViewEvents,
+			columns: []string{"name", "title", "type", "start", "end", "location"}, order: byYear},
 	}
 }
 
@@ -64,27 +66,47 @@ func (e *Env) search(of searchable) Handler {
 		if by.field != "" {
 			return by.plan(list), nil
 		}
+		if of.view == rules.ViewActivities {
+			return list.foundActivities(p, e.translator(p)), nil
+		}
 		row := recordRow{columns: p.StoredColumns(of.columns...)}
 		if of.rendered {
 			row.style = e.styleOf(p)
 		}
 		list.order = of.order
-		var paths []string
-		for _, c := range row.columns {
+		return list.found(row, nil), nil
+	}
+}
+
+// foundActivities plans rows of activities: those of /api/activities, or chosen columns, of which some are rendered.
+func (l listing) foundActivities(p query.Params, in *translator) response.Plan {
+	rendered := slices.Concat(renderedColumns, []string{"editors", "supervisors"})
+	row := recordRow{columns: p.Columns(rendered...), rendered: rendered}
+	if len(row.columns) == 0 {
+		return l.rows("activities"+in.key(), in.rows(activityRow))
+	}
+	return l.found(row, in)
+}
+
+// found plans rows of columns: records, or elements of the arrays that columns lead into.
+func (l listing) found(row recordRow, in *translator) response.Plan {
+	var paths []string
+	for _, c := range row.columns {
+		if !row.shows(c) {
 			paths = append(paths, c.Name)
 		}
-		if arrays := unwindingOf(paths...); len(arrays) > 0 {
-			return list.unwound(row, arrays), nil
-		}
-		return list.rows("search "+row.key(), row.row), nil
 	}
+	if arrays := unwindingOf(paths...); len(arrays) > 0 {
+		return l.unwound(row, arrays, in)
+	}
+	return l.rows("search "+row.key()+in.key(), in.rows(row.row))
 }
 
 // unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the
 // other, because several large arrays in one record multiply.
-func (l listing) unwound(row recordRow, arrays unwindPaths) response.Plan {
-	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
-	return l.plan("search "+row.key(),
+func (l listing) unwound(row recordRow, arrays unwindPaths, in *translator) response.Plan {
+	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, in.translate(r.doc), r.field) }
+	return l.plan("search "+row.key()+in.key(),
 		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 			count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))
 			if err != nil {

@@ -58,7 +58,7 @@ func TestTranslator(t *testing.T) {
 	for name, write := range map[string]rowFunc{
 		"list": activityRow, "table": tableRow{citation: fragWeb}.append,
 		"print":   tableRow{citation: fragPrint}.append,
-		"columns": recordRow{columns: params("columns=web,year,title").Columns(), rendered: true}.row,
+		"columns": recordRow{columns: params("columns=web,year,title").Columns(), rendered: renderedColumns}.row,
 		"entry":   func(dst []byte, a index.Row) []byte { return appendEntry(dst, a.Doc(), doc.Lookup("year")) },
 	} {
 		prepared, made := string(none.rows(write)(nil, row)), string(
