@@ -24,14 +24,15 @@ func TestLevenshtein(t *testing.T) {
 	tests := []struct{ name, title, want string }{
 		{"4 of 4 and 5 characters", "Word", answer("88.9", world, "world")},
 		{"the same", "world", answer("100", world, "world")},
-		{"in capitals, with tags", "<b>WORLD</b>", answer("100", world, "world")},
+		{"in capitals", "WORLD", answer("100", world, "world")},
+		{"tags of the requested title count, 5 of 12 and 5 characters", "<b>WORLD</b>", answer("58.8", world, "world")},
 		{"tags of the stored title", "roots & shoots", answer("100", "64b000000000000000000002", "roots & shoots")},
 		{"the first of equals by _id, not the newest", "soil", answer("100", "64b000000000000000000003", "soil")},
 		{"lectures are none", "soils", answer("88.9", "64b000000000000000000003", "soil")},
 		{"exactly 50 %", "worxyz4", answer("50", world, "world")},
 		{"46 % is reported as 0, and selected", "worxyz45", answer("0", world, "world")},
 		{"nothing in common", "1234567", answer("0", "", "")},
-		{"only a tag", "<i></i>", answer("0", "", "")},
+		{"only a tag, 2 of 7 and 12 characters", "<i></i>", answer("0", "64b000000000000000000006", "unaffiliated")},
 		{"characters, not bytes", "GRÖSSE", `{"similarity":0,"id":"named","title":"größe &amp; übermaß"}`},
 		{"references stay", "größe &amp; übermaß", `{"similarity":100,"id":"named","title":"größe &amp; übermaß"}`},
 	}

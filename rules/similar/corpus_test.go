@@ -48,7 +48,7 @@ func inParallel(n int, work func(i int) error) error {
 
 // plainClosest is Closest as a simple loop over all titles with the textbook algorithm.
 func plainClosest(titles []string, title string) answer {
-	a := []rune(Normalize(title))
+	a := []rune(Asked(title))
 	best := answer{index: -1}
 	for i, stored := range titles {
 		b := []rune(Normalize(stored))
@@ -72,13 +72,13 @@ func TestClosest(t *testing.T) {
 		want        answer
 	}{
 		{"equal, the first of two", "Deep learning for cats", answer{1, 22, 100}},
-		{"tags in the query do not count", "<b>deep</b> learning for cats", answer{1, 22, 100}},
+		{"tags in the query count", "<b>deep</b> learning for cats", answer{1, 22, 100 * 44.0 / 51}},
 		{"most characters, not most percent", "cats", answer{1, 4, percentOf(4, 4, 22)}},
 		{"a long title takes more", "care cats", answer{3, 9, percentOf(9, 9, 58)}},
 		{"characters of another script", "研究数据", answer{4, 2, percentOf(2, 4, 5)}},
 		{"nothing in common", "ЖЖЖ", answer{-1, 0, 0}},
 		{"nothing asked", "", answer{-1, 0, 0}},
-		{"a query of only tags", "<i></i>", answer{-1, 0, 0}},
+		{"a query of only tags", "<i></i>", answer{3, 2, 400.0 / 65}},
 	}
 	c := NewCorpus(slices.Values(titles))
 	for _, tt := range tests {
@@ -316,7 +316,7 @@ func TestSubsequenceBoundsMatches(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		stored, asked := title.Draw(t, "stored"), title.Draw(t, "asked")
-		c, q := NewCorpus(slices.Values([]string{stored})), newQuery(cut([]rune(Normalize(asked))))
+		c, q := NewCorpus(slices.Values([]string{stored})), newQuery(cut([]rune(Asked(asked))))
 		n := q.newPair(c.longest).matches(q, c.characters(0, nil))
 		common := q.subsequence(c.title(0), 0, make([]uint64, q.words))
 		rough := q.roughBound(len(c.title(0)), &c.grams[0])

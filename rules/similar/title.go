@@ -6,11 +6,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Normalize returns a title in the form in which titles are compared and reported: in lower case, without HTML tags
+// Normalize returns a stored title in the form in which it is compared and reported: in lower case, without HTML tags
 // and comments. Character references stay, and so does a "<" that begins no tag. The result is text, not HTML.
 func Normalize(title string) string {
 	return strings.ToLower(withoutTags(title))
 }
+
+// Asked returns a requested title in the form in which it is compared: in lower case. Its tags count as characters,
+// as in OSIRIS.
+func Asked(title string) string { return strings.ToLower(title) }
 
 func withoutTags(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
