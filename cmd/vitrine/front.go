@@ -62,7 +62,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	o := proxy.Options{
 		Options: api.Options{
 			Resources: cfg.Resources, Access: rightsOf(cfg), Hidden: p.institute.hidden, Records: p.records,
-			Zone: p.institute.zone, Labels: cfg.labels,
+			Zone: p.institute.zone, Labels: cfg.labels, Departments: cfg.departments,
 		},
 		Lists:   proxylists.Options{Lists: cfg.Lists, Site: cfg.Site, Cite: p.institute.cite, Rule: cfg.public},
 		Metrics: p.metrics,

@@ -54,6 +54,8 @@ type settings struct {
 	member    []string            // the roles of every user with a session
 	stored    configs.Stored      // what Config has from the database
 	portal    osiris.Portal       // what the database's portal shows
+	// departments are the units that /api/html names; nil if it names all
+	departments []string
 }
 
 // newInstitute reads the files named in the configuration. With an error, i may be incomplete and must not be used.
@@ -122,6 +124,7 @@ func (i *institute) inForce(ctx context.Context, l *settings) (settings, error) 
 	}
 	rules, _ := l.rulesOf(stored) // ignore the faults here: a run of activities reports them
 	s.stored, s.portal, s.member = i.storedOf(stored), stored.Portal, []string{osiris.RoleUser}
+	s.departments = stored.Departments
 	s.Config = l.With(s.stored)
 	s.public.Portal = s.shownBy(l.Lists)
 	s.labels = i.labels.With(rules.Labels()).With(stored.Labels).With(l.ownNames)

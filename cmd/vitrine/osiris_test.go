@@ -61,6 +61,28 @@ func TestOsirisChanges(t *testing.T) {
 	}
 }
 
+// TestOsirisDepartments: /api/html names the units of a record that are departments, by the units in the database.
+func TestOsirisDepartments(t *testing.T) {
+	t.Parallel()
+	r := runOsiris(t)
+	named := func(want string) {
+		t.Helper()
+		r.check()
+		if _, body := r.get("/api/html"); strings.Count(body, `"departments":`+want) != 2 {
+			t.Errorf("got %s, want twice %s", body, want)
+		}
+	}
+	unit := func(id string, parent any, inactive bool) bson.D {
+		return bson.D{{Key: "_id", Value: id}, {Key: "id", Value: id}, {Key: "parent", Value: parent},
+			{Key: "inactive", Value: inactive}}
+	}
+	named(`["INST","BIO","BOT"]`) // nothing is known of units
+	r.put(osiris.Groups, unit("INST", nil, false), unit("BIO", "INST", false), unit("BOT", "BIO", false))
+	named(`["BIO"]`)
+	r.put(osiris.Groups, unit("BIO", "INST", true))
+	named(`[]`)
+}
+
 // TestOsirisUpstreamKey: the other server gets the key in its own database, unless a setting names one, or the key is
 // unusable.
 func TestOsirisUpstreamKey(t *testing.T) {
@@ -152,7 +174,8 @@ func runOsiris(t *testing.T) *osirisRun {
 func osirisActivity(id, title string, year int32) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
 		{Key: "title", Value: title}, {Key: "year", Value: year},
-		{Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
+		{Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}},
+		{Key: "units", Value: bson.A{"INST", "BIO", "BOT"}}}
 }
 
 func (r *osirisRun) get(path string) (int, string) {

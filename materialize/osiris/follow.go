@@ -40,7 +40,9 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 // all records would be public.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
-	if none := reflect.DeepEqual(s, osiris.From(nil)); err == nil && !none {
+	settings := s
+	settings.Departments = nil // units are no settings: with them alone, the settings are lost
+	if none := reflect.DeepEqual(settings, osiris.From(nil)); err == nil && !none {
 		f.had.Store(true)
 	} else if err == nil && f.had.Load() {
 		err = errLost

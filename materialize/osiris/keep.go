@@ -19,6 +19,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
+	"vitrine/rules/osiris"
 )
 
 // Keeper is a Source that keeps the collections in files, and yields them while the database is unavailable, so that
@@ -90,12 +91,15 @@ func (k *Keeper) read(ctx context.Context, name string) (docs []bson.Raw, err er
 // held.
 var errLost = errors.New("the database has lost its settings")
 
-// lost reports whether all collections that have a file are empty now.
+// lost reports whether all collections of settings that have a file are empty now.
 func (k *Keeper) lost(ctx context.Context) bool {
 	files, _ := filepath.Glob(k.path("*")) // fails only for malformed patterns
 	for _, file := range files {
 		name, _ := strings.CutSuffix(filepath.Base(file), filepath.Ext(file))
-		for range k.source.Scan(ctx, strings.TrimPrefix(name, keptPrefix)) {
+		if name = strings.TrimPrefix(name, keptPrefix); name == osiris.Groups {
+			continue // units are no settings
+		}
+		for range k.source.Scan(ctx, name) {
 			return false // also after an error, because then nothing is known
 		}
 	}

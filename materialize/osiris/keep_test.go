@@ -16,15 +16,20 @@ import (
 	"vitrine/rules"
 )
 
-// fickle is a source that may be away.
+// fickle is a source that may be away. All of its collections have the same documents.
 type fickle struct {
-	docs []bson.Raw
-	err  error
+	docs  []bson.Raw
+	units []bson.Raw // documents of groups, instead of docs; nil for the same
+	err   error
 }
 
-func (f *fickle) Scan(context.Context, string) iter.Seq2[bson.Raw, error] {
+func (f *fickle) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		for _, doc := range f.docs {
+		docs := f.docs
+		if collection == "groups" && f.units != nil {
+			docs = f.units
+		}
+		for _, doc := range docs {
 			if !yield(doc, nil) {
 				return
 			}
@@ -111,7 +116,7 @@ func docs(t *testing.T, ids ...string) (all []bson.Raw) {
 	return all
 }
 
-// TestLostSettings: a database without any settings was dropped or is another one. Its earlier
+// TestLostSettings: a database without any settings was dropped or is another one, even if it has units. Its earlier
 // settings remain in force, with files also in the next process; a new database may have none.
 func TestLostSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
@@ -146,14 +151,20 @@ func TestLostSettings(t *testing.T) {
 	if want == 0 || rights(bare) != want {
 		t.Fatalf("%d roles", want)
 	}
+	unit, err := bson.Marshal(bson.D{{Key: "_id", Value: "u"}, {Key: "id", Value: "INST"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	src.docs = nil
-	if _, err := bare.Answers(t.Context()); err == nil {
-		t.Error("no error for lost settings")
-	}
-	if got := rights(kept); got != want {
-		t.Errorf("%d roles, want %d", got, want)
-	}
-	if got := rights(start()); got != want {
-		t.Errorf("%d roles in the next process, want %d", got, want)
+	for _, src.units = range [][]bson.Raw{nil, {unit}} {
+		if _, err := bare.Answers(t.Context()); err == nil {
+			t.Error("no error for lost settings")
+		}
+		if got := rights(kept); got != want {
+			t.Errorf("%d roles, want %d", got, want)
+		}
+		if got := rights(start()); got != want {
+			t.Errorf("%d roles in the next process, want %d", got, want)
+		}
 	}
 }

@@ -38,6 +38,9 @@ type Options struct {
 	Records   Records        // finds persons that the views do not have; if nil, they are unknown
 	Citations Citations      // if nil, there is no citation index
 
+	// Departments are the units that /api/html names; nil if it names all.
+	Departments []string
+
 	Labels label.Sets     // if nil, codes are shown unchanged
 	Zone   *time.Location // the zone in which days and years begin; default UTC
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,6 +12,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules/display"
+	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -21,7 +23,7 @@ import (
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	list := e.activitiesOf(r, e.publications)
 	list.page = query.Page{Limit: r.Params.Natural("limit")}
-	return list.rows("html", htmlRow), nil
+	return list.rows("html", e.htmlRow), nil
 }
 
 // publications selects those since a year with an affiliated author: none if no field marks one. The record has to
@@ -44,24 +46,40 @@ func publications(since int, markers []string) bson.D {
 }
 
 // htmlRow appends id, html, year, departments, link. The citation is the print form, or else the web form.
-func htmlRow(dst []byte, row index.Row) []byte {
+func (e *Env) htmlRow(dst []byte, row index.Row) []byte {
 	dst = append(dst, row.Fragment(fragID)...)
 	citation := row.Fragment(fragPrint)
 	if len(citation) == 0 {
 		citation = row.Fragment(fragWeb)
 	}
 	dst = appendOr(append(dst, `,"html":`...), citation, `""`)
-	return append(dst, row.Fragment(fragHTML)...)
+	if e.o.Departments == nil {
+		return append(dst, row.Fragment(fragHTML)...)
+	}
+	doc := row.Doc()
+	return appendHTMLEnd(appendYear(dst, doc, ""), doc, doc.Lookup("units"), e.o.Departments)
 }
 
-// appendHTMLRest appends the end of a row of /api/html. Departments are rendered, or else the stored units.
+// appendHTMLRest appends the end of a row if all units are departments. They are rendered, or else the stored units.
 func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	dst = appendYear(dst, row, "")
 	departments := row.Lookup("rendered", "departments")
 	if departments.Type != bson.TypeArray {
 		departments = row.Lookup("units")
 	}
-	dst = appendMember(dst, "departments", departments, departments.Type == bson.TypeArray, "[]")
+	return appendHTMLEnd(dst, row, departments, nil)
+}
+
+// appendHTMLEnd appends departments and link, and closes the row. Of the units it shows those that are departments,
+// or all if that is nil. What is no text is no unit.
+func appendHTMLEnd(dst []byte, row bson.Raw, units bson.RawValue, departments []string) []byte {
+	var shown raw.Builder
+	for unit := range raw.Elements(units) {
+		if id, ok := unit.StringValueOK(); ok && (departments == nil || slices.Contains(departments, id)) {
+			shown.Push(unit)
+		}
+	}
+	dst = ejson.Append(ejson.AppendKey(dst, "departments"), shown.Finish(bson.TypeArray))
 	link := externalLink(row)
 	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }

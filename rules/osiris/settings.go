@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// The administrative collections of an OSIRIS database.
+// The collections of an OSIRIS database that settings are read from.
 const (
 	General      = "adminGeneral"
 	Rights       = "adminRights"
@@ -26,12 +26,13 @@ const (
 	Topics       = "topics"
 	Journals     = "journals"
 	Persons      = "persons"
+	Groups       = "groups"
 )
 
 // ForAnswers returns the collections that determine everything in Settings but Render, and the names of types and
 // subtypes in Render.
 func ForAnswers() []string {
-	return []string{Categories, Features, General, Projects, Rights, Types, Vocabularies, Topics}
+	return []string{Categories, Features, General, Projects, Rights, Types, Vocabularies, Groups, Topics}
 }
 
 // ForRendering returns the collections that determine Settings.Render and Language.
@@ -59,6 +60,8 @@ type Settings struct {
 	Language     string // en or de
 	Portfolio    *bool  // whether the spectrum is enabled; nil if the database does not say
 	Portal       Portal // which activities the portal shows
+	// Departments are the ids of the units that /api/html names, sorted; nil if the database has no units.
+	Departments []string
 
 	Roles   map[string][]access.Permission // permissions of each role
 	Visible map[string][]string            // roles that may see a type of activities; all may see others
@@ -78,6 +81,7 @@ func From(docs map[string][]bson.Raw) Settings {
 	r.categories()
 	r.types()
 	r.portal()
+	r.departments()
 	r.fields()
 	r.journals()
 	r.persons()
