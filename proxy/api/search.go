@@ -135,7 +135,8 @@ func (l listing) unwound(row recordRow, arrays unwindPaths, in *translator) resp
 // few large arrays in one record multiply to as many.
 const maxUnwound = 20_000_000
 
-// unwindPaths names arrays of a record. Unwinding makes a row for each combination of their elements.
+// unwindPaths names arrays of a record. Unwinding makes a row for each combination of their elements, and none of a
+// record that lacks one.
 type unwindPaths []string
 
 // unwindingOf returns the arrays that paths begin with. Only these fields are unwound: they are the arrays that the
@@ -159,12 +160,12 @@ type unwoundRow struct {
 	arrays   unwindPaths
 	doc      bson.Raw
 	rows     int               // number of rows of the record
-	elements [][]bson.RawValue // the values of each array in the rows, at least one
+	elements [][]bson.RawValue // the values of each array in the rows
 	number   int               // number of this row among those of the record, from 0
 }
 
-// field looks up a top-level field of the row. In place of an array it returns an element, or nothing if the array is
-// empty. The last array changes fastest: [a, b] and [1, 2] make the rows a1, a2, b1, b2.
+// field looks up a top-level field of the row. In place of an array it returns an element. The last array changes
+// fastest: [a, b] and [1, 2] make the rows a1, a2, b1, b2.
 func (r *unwoundRow) field(name string) bson.RawValue {
 	rest := r.number
 	for i, elements := range slices.Backward(r.elements) {
@@ -179,12 +180,16 @@ func (r *unwoundRow) field(name string) bson.RawValue {
 // Doc returns the record.
 func (r *unwoundRow) Doc() bson.Raw { return r.doc }
 
-// read begins a record. It makes at least one row, even if an array is empty or missing.
+// read begins a record. It makes no row if an array is empty, null or missing, as in OSIRIS.
 func (r *unwoundRow) read(doc bson.Raw, pace func() error) error {
 	r.doc, r.rows = doc, 1
 	for i, name := range r.arrays {
 		r.elements[i] = r.elements[i][:0]
-		for element := range elementsOf(doc.Lookup(name), true) {
+		array := doc.Lookup(name)
+		for element := range elementsOf(array, true) {
+			if raw.IsNone(array) || element.IsZero() {
+				break
+			}
 			r.elements[i] = append(r.elements[i], element)
 			if err := pace(); err != nil {
 				return err

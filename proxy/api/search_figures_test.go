@@ -114,7 +114,7 @@ func TestUnwindingAgainstPlain(t *testing.T) {
 				r.Fatal(err)
 			}
 			s.Publish(rules.ViewJournals, doc)
-			wantRows += max(len(rec.Topics), 1) * max(len(rec.Units), 1)
+			wantRows += len(rec.Topics) * len(rec.Units)
 			keys := []string{"null"}
 			if len(rec.Topics) > 0 {
 				keys = nil
@@ -133,7 +133,7 @@ func TestUnwindingAgainstPlain(t *testing.T) {
 		if *whole.Count != wantRows || len(all) != wantRows {
 			r.Fatalf("count %d, %d rows, want %d", *whole.Count, len(all), wantRows)
 		}
-		at, size := rapid.IntRange(0, wantRows).Draw(r, "offset"), rapid.IntRange(1, wantRows).Draw(r, "limit")
+		at, size := rapid.IntRange(0, wantRows).Draw(r, "offset"), rapid.IntRange(1, wantRows+1).Draw(r, "limit")
 		page := front.Get(fmt.Sprintf("%s&limit=%d&offset=%d", rows, size, at)).Envelope(t).Rows(t)
 		want, _ := json.Marshal(all[at:min(at+size, wantRows)])
 		if got, _ := json.Marshal(page); string(got) != string(want) {
