@@ -116,8 +116,13 @@ func TestPublicCast(t *testing.T) {
 			}
 		})
 	}
-	if got := lastOf(s.Get("/api/search/projects?"+j(`{"public":"false"}`)).Envelope(t), t); got != "" {
-		t.Errorf("searches do not cast, got %q", got)
+	for query, want := range map[string]string{
+		j(`{"public":"false"}`): yes, "filter[public]=0": no, // searches cast as OSIRIS does
+		j(`{"$and":[]}`): "3 1 2 4", j(`{"$and":[],"public":true}`): yes, // what its search form sends
+	} {
+		if got := lastOf(s.Get("/api/search/projects?"+query).Envelope(t), t); got != want {
+			t.Errorf("search, %s: got %q, want %q", query, got, want)
+		}
 	}
 }
 

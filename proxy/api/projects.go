@@ -40,7 +40,7 @@ var (
 func (e *Env) projects(viewName string, needed access.Permission, columns []string) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
-		list := listing{view: viewName, filter: e.query.ProjectFilter(p)}.ownOnly(e, r, needed)
+		list := listing{view: viewName, filter: e.query.SearchFilter(p)}.ownOnly(e, r, needed)
 		field := p.Field("aggregate")
 		if field == "" && p.Has("full") {
 			list.order = raw.Sort{{Path: raw.ByID.Path, Desc: true}}

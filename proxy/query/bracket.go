@@ -27,7 +27,7 @@ const filterParam = "filter"
 // are first placed in a tree of documents (bson.D), lists (bson.A) and texts (string), whose type the parser decides
 // (filter.Options.Texts). The tree is encoded in one pass, because the parser reads conditions as they are stored.
 // The document is nil if filter is absent or malformed. An empty plain value (filter=) counts as absent.
-func readBrackets(p Params, c cast) bson.Raw {
+func readBrackets(p Params, casts []cast) bson.Raw {
 	var tree any
 	pairs := 0
 	for pair := range p.of(filterParam) {
@@ -57,12 +57,12 @@ func readBrackets(p Params, c cast) bson.Raw {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
 		return nil
 	}
-	// Encode the tree, and cast the one field that needs it.
+	// Encode the tree, and cast the fields that need it.
 	var b raw.Builder
 	for _, e := range doc {
 		v := p.encode(e.Key, e.Value)
-		if e.Key == c.field && v.Type == bson.TypeString {
-			if to, ok := c.to(v); ok {
+		for _, c := range casts {
+			if to, ok := c.to(v); ok && e.Key == c.field && v.Type == bson.TypeString {
 				v = to
 			}
 		}

@@ -18,7 +18,7 @@ type Reader struct {
 	Now    func() time.Time // the value of $$NOW
 }
 
-// cast converts the value of a top-level field to another type. The zero cast changes nothing.
+// cast converts the value of a top-level field.
 type cast struct {
 	field string
 	to    func(bson.RawValue) (value bson.RawValue, ok bool)
@@ -27,24 +27,23 @@ type cast struct {
 // Filter returns the filter in json, or else in brackets, or else one that matches everything.
 // objectIDs names a top-level field whose 24 hex digits are an ObjectID, or is "".
 func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
-	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
+	if objectIDs == "" {
+		return r.read(p, nil)
+	}
+	return r.read(p, []cast{{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
 		id, err := bson.ObjectIDFromHex(text)
 		return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, err == nil
-	}})
+	}}})
 }
 
-// ProjectFilter is SearchFilter for projects and proposals, where public is cast to a boolean.
-func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast{"public", truthOf}) }
-
-// SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present.
-func (r Reader) SearchFilter(p Params) *filter.Filter { return r.search(p, cast{}) }
-
-// search reads a text as a regular expression on title, without regard to case.
-func (r Reader) search(p Params, c cast) *filter.Filter {
+// SearchFilter returns the filter of an endpoint with search, which replaces json and filter if it is present: a
+// regular expression on title, without regard to case. In json and filter public is cast to a boolean, and an empty
+// $and, which OSIRIS's search form sends if nothing is chosen, has no effect.
+func (r Reader) SearchFilter(p Params) *filter.Filter {
 	text := strings.TrimSpace(p.Text("search"))
 	if text == "" {
-		return r.read(p, c)
+		return r.read(p, []cast{{"public", truthOf}, {"$and", filled}})
 	}
 	return p.Checked(compile(bson.D{{Key: "title", Value: bson.D{
 		{Key: "$regex", Value: text}, {Key: "$options", Value: "i"},
@@ -52,12 +51,12 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 }
 
 // read reads the filter in json or in brackets, and records the fields that it names.
-func (r Reader) read(p Params, c cast) *filter.Filter {
+func (r Reader) read(p Params, casts []cast) *filter.Filter {
 	var f *filter.Filter
 	if text := p.Text("json"); strings.TrimSpace(text) != "" {
 		p.noteBare(text)
-		f = p.Checked(fromJSON(text, c, r.callers(p, "json"))).As("json")
-	} else if doc := readBrackets(p, c); doc == nil {
+		f = p.Checked(fromJSON(text, casts, r.callers(p, "json"))).As("json")
+	} else if doc := readBrackets(p, casts); doc == nil {
 		return filter.All()
 	} else {
 		o := r.callers(p, filterParam)
@@ -69,18 +68,20 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 	return f
 }
 
-// fromJSON parses a filter in JSON. Only one that has a field to cast needs a document in between.
-func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
-	if c.field == "" {
+// fromJSON parses a filter in JSON. Only one that may have a field to cast needs a document in between.
+func fromJSON(text string, casts []cast, o filter.Options) (*filter.Filter, error) {
+	if casts == nil {
 		return filter.Parse([]byte(text), o)
 	}
 	doc, err := ejson.Parse([]byte(text), ejson.Options{Param: o.Param, MaxBytes: o.MaxBytes})
 	if err != nil {
 		return nil, err
 	}
-	if value, ok := c.to(doc.Lookup(c.field)); ok {
-		if doc, err = raw.SetField(doc, c.field, value); err != nil {
-			return nil, fmt.Errorf("filter: cast %s: %w", c.field, err)
+	for _, c := range casts {
+		if value, ok := c.to(doc.Lookup(c.field)); ok {
+			if doc, err = raw.SetField(doc, c.field, value); err != nil {
+				return nil, fmt.Errorf("filter: cast %s: %w", c.field, err)
+			}
 		}
 	}
 	return filter.FromBSON(doc, o)
@@ -120,6 +121,16 @@ func (r Reader) options(param string) filter.Options {
 	o.Now = r.Now()
 	o.Foreign = true // the view decides whether there is a database
 	return o
+}
+
+// filled returns a list with the empty condition, which all records match, in place of an empty list.
+func filled(v bson.RawValue) (list bson.RawValue, ok bool) {
+	if v.Type != bson.TypeArray || raw.Count(v) > 0 {
+		return bson.RawValue{}, false
+	}
+	var none, conditions raw.Builder
+	conditions.Push(none.Finish(bson.TypeEmbeddedDocument))
+	return conditions.Finish(bson.TypeArray), true
 }
 
 // truthOf casts a value as PHP does, from which the API comes: null, zero, "" and "0" are false, all else is true,

@@ -92,13 +92,16 @@ func TestCasts(t *testing.T) {
 			`{"projects":{"$oid":"64a000000000000000000008"}}`},
 		{projects, "filter[projects]=SOIL", `{"projects":"SOIL"}`},
 		{projects, `json={"projects":{"$ne":1}}`, `{"projects":{"$ne":1}}`},
-		{reader().ProjectFilter, "filter[public]=false", `{"public":true}`},
-		{reader().ProjectFilter, "filter[public]=0", `{"public":false}`},
-		{reader().ProjectFilter, `json={"public":0}`, `{"public":false}`},
-		{reader().ProjectFilter, `json={"public":null}`, `{"public":false}`},
-		{reader().ProjectFilter, `json={"public":{"$ne":1}}`, `{"public":{"$ne":1}}`},
-		{reader().ProjectFilter, `search=so.l&json={`, `{"title":{"$regex":"so.l","$options":"i"}}`},
-		{reader().SearchFilter, `filter[public]=x`, `{"public":"x"}`},
+		{reader().SearchFilter, "filter[public]=false", `{"public":true}`},
+		{reader().SearchFilter, "filter[public]=0", `{"public":false}`},
+		{reader().SearchFilter, `json={"public":0}`, `{"public":false}`},
+		{reader().SearchFilter, `json={"public":null}`, `{"public":false}`},
+		{reader().SearchFilter, `json={"public":{"$ne":1}}`, `{"public":{"$ne":1}}`},
+		{reader().SearchFilter, `search=so.l&json={`, `{"title":{"$regex":"so.l","$options":"i"}}`},
+		{reader().SearchFilter, `filter[public]=x`, `{"public":true}`},
+		{reader().SearchFilter, `json={"$and":[]}`, `{}`},
+		{reader().SearchFilter, `json={"$and":[],"a":1}`, `{"a":1}`},
+		{reader().SearchFilter, `json={"$and":[{"a":1}]}`, `{"a":1}`},
 	} {
 		p := read(tt.text)
 		got := tt.read(p)
@@ -166,7 +169,7 @@ func everything(p query.Params) error {
 	p.StoredColumns()
 	p.Field("aggregate")
 	reader().Filter(p, "projects")
-	reader().ProjectFilter(p)
+	reader().SearchFilter(p)
 	return p.Err()
 }
 
