@@ -133,17 +133,26 @@ func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities in
 	text("funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
 	text("applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
 	dst = strconv.AppendInt(ejson.AppendKey(dst, "activities"), int64(activities), 10)
-	shown("role", "topics", "units")
-	dst = append(ejson.AppendKey(dst, "persons"), '[')
-	for i, name := range display.Persons(doc) {
+	shown("role")
+	list := func(key string, texts []string) { dst = appendTexts(ejson.AppendKey(dst, key), texts) }
+	list("topics", display.Texts(doc.Lookup("topics")))
+	list("units", display.Units(doc))
+	list("persons", display.Persons(doc))
+	dst = append(dst, `,"subproject":false`...)
+	list("tags", display.Texts(doc.Lookup("tags")))
+	return append(dst, '}')
+}
+
+// appendTexts appends a list of texts, which clients may put into a page.
+func appendTexts(dst []byte, texts []string) []byte {
+	dst = append(dst, '[')
+	for i, text := range texts {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = ejson.AppendString(dst, display.String(name))
+		dst = ejson.AppendString(dst, display.String(text))
 	}
-	dst = append(dst, `],"subproject":false`...)
-	shown("tags")
-	return append(dst, '}')
+	return append(dst, ']')
 }
 
 // countOf returns the count for a name in groups sorted by name, or 0 if no activity has it. The groups are sorted

@@ -76,6 +76,9 @@ func Applicant(row bson.Raw) string {
 	return ""
 }
 
+// Units returns the identifiers of a project's units.
+func Units(row bson.Raw) []string { return names(row.Lookup("units"), unit) }
+
 // unit returns the identifier of a stored unit, which is shown as its name.
 func unit(v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
