@@ -116,8 +116,8 @@ func docs(t *testing.T, ids ...string) (all []bson.Raw) {
 	return all
 }
 
-// TestLostSettings: a database without any settings was dropped or is another one, even if it has units. Its earlier
-// settings remain in force, with files also in the next process; a new database may have none.
+// TestLostSettings: a database without any settings was dropped or is another one, even if it has units. Its
+// earlier settings remain in force, with files also in the next process; a new database may have none.
 func TestLostSettings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	log := slog.New(slog.DiscardHandler)

@@ -20,8 +20,8 @@ import (
 )
 
 // wholeView answers GET /api/events and conferences with every stored record in the view's order. It ignores all
-// parameters, and count is always 0. All requests of a path so share one kept answer, whatever parameters they have.
-// /api/events and /api/conferences are two names of one view.
+// parameters, and count is always 0, so all requests of a path share one kept answer. /api/events and
+// /api/conferences are two names of one view.
 func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		return wholePlan(name, "whole", appendRecord), nil
@@ -43,10 +43,11 @@ func (e *Env) deadlines(_ context.Context, r Request) (response.Plan, error) {
 	roles := slices.Concat(e.o.Access.RolesOf(r.Viewer), []string{osiris.RoleUser})
 	slices.Sort(roles)
 	roles = slices.Compact(roles)
-	plan := wholePlan(rules.ViewDeadlines, fmt.Sprintf("deadlines of %q", roles), func(dst []byte, row index.Row) []byte {
-		return append(strconv.AppendBool(ejson.AppendKey(appendOpen(dst, row, "id", "relevant"), "relevant"),
-			relevant(row.Doc(), roles)), '}')
-	})
+	row := func(dst []byte, row index.Row) []byte {
+		dst = ejson.AppendKey(appendOpen(dst, row, "id", "relevant"), "relevant")
+		return append(strconv.AppendBool(dst, relevant(row.Doc(), roles)), '}')
+	}
+	plan := wholePlan(rules.ViewDeadlines, fmt.Sprintf("deadlines of %q", roles), row)
 	plan.Personal = !r.Anonymous()
 	return plan, nil
 }

@@ -58,8 +58,9 @@ func TestHoldingsGolden(t *testing.T) {
 		{"search_persons_units", "/api/search/persons?columns[]=last&columns[]=units.unit"},
 		{"search_activities", "/api/search/activities"},
 		{"search_activities_columns",
-			"/api/search/activities?columns[]=web&columns[]=type&columns[]=subtype&columns[]=authors&columns[]=editors&" +
-				"columns[]=supervisors&columns[]=title&columns[]=departments&columns[]=id&columns[]=year&lang=de"},
+			"/api/search/activities?columns[]=web&columns[]=type&columns[]=subtype&columns[]=authors&" +
+				"columns[]=editors&columns[]=supervisors&columns[]=title&" +
+				"columns[]=departments&columns[]=id&columns[]=year&lang=de"},
 		{"search_activities_authors",
 			"/api/search/activities?columns[]=title&columns[]=authors.last&columns[]=metrics.kind&limit=4"},
 		{"search_conferences", "/api/search/conferences"},

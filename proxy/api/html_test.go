@@ -9,15 +9,16 @@ import (
 	"vitrine/rules"
 )
 
-// TestDepartmentsOfHTML: /api/html names the units that are departments, in the order of the record, or all of its units
-// if no departments are known.
+// TestDepartmentsOfHTML: /api/html names the units that are departments, in the order of the record, or all of its
+// units if no departments are known.
 func TestDepartmentsOfHTML(t *testing.T) {
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, proxytest.Parse(t,
-		`{"_id":"a","type":"publication","year":2020,"authors":[{"affiliated":true}],"units":["BOT","BIO","INST","CHE"],`+
-			`"link":"https://a.example/","rendered":{"print":"A"}}`,
+		`{"_id":"a","type":"publication","year":2020,"authors":[{"affiliated":true}],`+
+			`"units":["BOT","BIO","INST","CHE"],"link":"https://a.example/","rendered":{"print":"A"}}`,
 		`{"_id":"b","type":"publication","year":2020,"authors":[{"affiliated":true}],"units":"BIO"}`,
-		`{"_id":"c","type":"publication","year":2020,"authors":[{"affiliated":true}],"units":[null,7,{"a":1},"BOT"]}`)...)
+		`{"_id":"c","type":"publication","year":2020,"authors":[{"affiliated":true}],`+
+			`"units":[null,7,{"a":1},"BOT"]}`)...)
 	for _, tt := range []struct {
 		departments []string
 		want        string

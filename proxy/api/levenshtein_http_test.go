@@ -25,7 +25,7 @@ func TestLevenshtein(t *testing.T) {
 		{"4 of 4 and 5 characters", "Word", answer("88.9", world, "world")},
 		{"the same", "world", answer("100", world, "world")},
 		{"in capitals", "WORLD", answer("100", world, "world")},
-		{"tags of the requested title count, 5 of 12 and 5 characters", "<b>WORLD</b>", answer("58.8", world, "world")},
+		{"tags of the requested title count: 5 of 12 and 5", "<b>WORLD</b>", answer("58.8", world, "world")},
 		{"tags of the stored title", "roots & shoots", answer("100", "64b000000000000000000002", "roots & shoots")},
 		{"the first of equals by _id, not the newest", "soil", answer("100", "64b000000000000000000003", "soil")},
 		{"lectures are none", "soils", answer("88.9", "64b000000000000000000003", "soil")},

@@ -29,8 +29,8 @@ var (
 		"units", "topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 	}
 	proposalColumns = []string{
-		"name", "acronym", "type", "funder", "start_date", "end_date", "role", "applicant", "status", "units", "topics",
-		"title", "tags", "persons",
+		"name", "acronym", "type", "funder", "start_date", "end_date", "role", "applicant", "status", "units",
+		"topics", "title", "tags", "persons",
 	}
 )
 

@@ -78,7 +78,7 @@ func (e *Env) search(of searchable) Handler {
 	}
 }
 
-// foundActivities plans rows of activities: those of /api/activities, or chosen columns, of which some are rendered.
+// foundActivities plans rows of activities: those of /api/activities, or chosen columns, some of them rendered.
 func (l listing) foundActivities(p query.Params, in *translator) response.Plan {
 	rendered := slices.Concat(renderedColumns, []string{"editors", "supervisors"})
 	row := recordRow{columns: p.Columns(rendered...), rendered: rendered}
@@ -105,7 +105,9 @@ func (l listing) found(row recordRow, in *translator) response.Plan {
 // unwound plans the rows of unwound arrays, one for each element. It counts them first, then makes one after the
 // other, because several large arrays in one record multiply.
 func (l listing) unwound(row recordRow, arrays unwindPaths, in *translator) response.Plan {
-	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, in.translate(r.doc), r.field) }
+	appendRow := func(dst []byte, r *unwoundRow) []byte {
+		return row.appendFields(dst, in.translate(r.doc), r.field)
+	}
 	return l.plan("search "+row.key()+in.key(),
 		func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 			count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))

@@ -61,8 +61,9 @@ func TestFieldsOfRecords(t *testing.T) {
 	s := proxytest.Open(t, wholeRecords(t), holdingsOptions(t))
 	// A search shows these fields of the rendered document, which has neither title nor persons.
 	shownActivity := strings.NewReplacer(`"type":"publication","subtype":"article"`,
-		`"type":"Publications","subtype":"Article"`, `"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],`+
-			`"editors":[{"last":"Bee"}],`, "").Replace(wholeActivity)
+		`"type":"Publications","subtype":"Article"`,
+		`"title":"T","authors":[{"last":"Ahn","user":"ada","affiliated":true}],"editors":[{"last":"Bee"}],`, "",
+	).Replace(wholeActivity)
 	tests := []struct {
 		name, whole, columns string // whole is "" if the endpoint returns no whole records
 		record               string

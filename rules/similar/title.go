@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Normalize returns a stored title in the form in which it is compared and reported: in lower case, without HTML tags
-// and comments. Character references stay, and so does a "<" that begins no tag. The result is text, not HTML.
+// Normalize returns a stored title in the form in which it is compared and reported: in lower case, without HTML
+// tags and comments. Character references stay, and so does a "<" that begins no tag. The result is text, not HTML.
 func Normalize(title string) string {
 	return strings.ToLower(withoutTags(title))
 }
