@@ -71,7 +71,7 @@ func (s *Server) newSettings(o Options, before *settings) (*settings, error) {
 // first. perSecond limits the requests of one client. A change of the limit starts the counts anew, because the
 // counts of another rate mean nothing.
 func (s *Server) succeed(set, before *settings, perSecond int) (adopted time.Time) {
-	set.rate, set.perSecond = auth.NewLimiter(perSecond, perSecond, time.Second), perSecond
+	set.rate, set.perSecond = auth.NewLimiter("default", perSecond, perSecond, time.Second), perSecond
 	if before == nil {
 		return time.Time{}
 	}

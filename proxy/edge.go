@@ -224,6 +224,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
+		auth.SetRefused(c, err)
 	}
 	if err := response.SendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil ||
 		!readsPage(c, path) {

@@ -28,6 +28,7 @@ const (
 	wrongCall        = "WrongCall"
 	permissionDenied = "PermissionDenied"
 	dataNotFound     = "DataNotFound"
+	tooManyRequests  = "TooManyRequests"
 	serverError      = "Internal server error"
 	unavailable      = response.Unavailable
 	notLeading       = "NotLeading" // only on the operator's listener
@@ -74,7 +75,7 @@ func classify(err error) problem {
 	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
 	case errors.Is(err, auth.ErrLimit):
-		return problem{http.StatusTooManyRequests, wrongCall, reason("")}
+		return problem{http.StatusTooManyRequests, tooManyRequests, reason("")}
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):

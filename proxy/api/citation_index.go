@@ -15,7 +15,7 @@ import (
 // Strangers limits unknown users of the citation index, which allows few requests: five a minute for each client.
 // Known users cost nothing, since their profiles are cached. All Envs share it, so that a reload does not refill
 // it.
-func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
+func Strangers() *auth.Limiter { return auth.NewLimiter("unknown-users", 5, 5, time.Minute) }
 
 // CitationIndex reads the parameters of GET /api/citation-index and returns a function that reads a profile, or with
 // doc a document. It is no Handler, because the answer comes from no view and has no envelope. Without a user it is
@@ -35,7 +35,7 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 		// Look takes no token, because only the index knows whether the user exists; Take below does, once it has
 		// said no. So the requests of a client that run at the same time may exceed the limit by their number.
 		if l := e.shared.Strangers.Look(client, e.shared.Now()); l.Wait > 0 && !index.Knows(user) {
-			return found, l.Refusal(
+			return found, e.shared.Strangers.Refusal(l,
 				"Too many users that the citation index does not have. Retry-After says when the next is looked for.")
 		}
 		if document {

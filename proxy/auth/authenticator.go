@@ -238,14 +238,5 @@ func (a *Authenticator) CountWrongKey(guesses *Guesses, c *fiber.Ctx) error {
 		return nil
 	}
 	a.shared.WrongKeys.Inc()
-	return refuseGuess(c, guesses.take(a.Client(c), a.shared.Now()))
-}
-
-// refuseGuess returns the refusal of a wrong key if its client has sent too many.
-func refuseGuess(c *fiber.Ctx, l Level) error {
-	if l.Wait == 0 {
-		return nil
-	}
-	c.Context().SetConnectionClose()
-	return l.Refusal("Too many wrong keys. Retry-After says when the next may come.")
+	return guesses.refuse(c, guesses.take(a.Client(c), a.shared.Now()))
 }

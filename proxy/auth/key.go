@@ -91,7 +91,7 @@ func newKeyring(keys []Key, uses *prometheus.CounterVec, before *Authenticator) 
 		}
 	}
 	for _, k := range keys {
-		named := &namedKey{k, NewLimiter(k.Rate, k.Rate, time.Second),
+		named := &namedKey{k, NewLimiter("key", k.Rate, k.Rate, time.Second),
 			uses.MustCurryWith(prometheus.Labels{"key": k.Name})}
 		if earlier := rates[k.Name]; earlier != nil && earlier.Rate == k.Rate {
 			named.rate = earlier.rate
@@ -158,7 +158,7 @@ func (a *Authenticator) use(c *fiber.Ctx, k *namedKey) error {
 	}
 	switch {
 	case l.Wait > 0:
-		return l.Refusal("Too many requests with this API key. Retry-After says when to go on.")
+		return k.rate.Refusal(l, "Too many requests with this API key. Retry-After says when to go on.")
 	case reason != "":
 		return &rules.Error{Kind: rules.ErrPermission, Reason: reason}
 	}

@@ -178,6 +178,9 @@ func TestKeyLimits(t *testing.T) {
 		if e := res.Envelope(t); res.StatusCode != tt.status || e.Msg != tt.msg {
 			t.Errorf("%+v: %d %q", tt, res.StatusCode, e.Msg)
 		}
+		if policy := res.Header.Get("RateLimit-Policy"); (policy != "") != (tt.status == 429) {
+			t.Errorf("%+v: RateLimit-Policy %q: only a refusal names the limit of a key", tt, policy)
+		}
 		name, _, right := strings.Cut(tt.key, "-")
 		if name == "new" {
 			name = "old" // the second text of that key
@@ -210,6 +213,42 @@ func TestKeyLimits(t *testing.T) {
 	}
 	if got := s.Get("/portfolio/spectrum").StatusCode; got != 403 {
 		t.Errorf("without a key, where a named one is valid: %d", got)
+	}
+}
+
+// TestRefusalsNameTheirLimit: a 429 names the limit that refused the request, then the one of all requests.
+func TestRefusalsNameTheirLimit(t *testing.T) {
+	o := proxytest.ListOptions(t)
+	o.Now = func() time.Time { return proxytest.Published }
+	o.Limits.Rate, o.Limits.KeyFailures = 9, 1
+	o.Auth.Keys = []auth.Key{limited(key("slow"), func(k *auth.Key) { k.Rate = 2 })}
+	s := openLists(t, o)
+	for _, tt := range []struct {
+		target, key  string
+		status       int
+		policy, left string
+		retry        string
+	}{
+		{"/api/activities?limit=1", "slow-text", 200, `"default";q=9;w=1`, `"default";r=8;t=1`, ""},
+		{"/lists/activities.json?limit=1", "slow-text", 200, `"default";q=9;w=1`, `"default";r=7;t=1`, ""},
+		{"/api/activities?limit=1", "slow-text", 429, `"key";q=2;w=1, "default";q=9;w=1`,
+			`"key";r=0;t=1, "default";r=6;t=1`, "1"},
+		{"/lists/activities.json?limit=1", "slow-text", 429, `"key";q=2;w=1, "default";q=9;w=1`,
+			`"key";r=0;t=1, "default";r=5;t=1`, "1"},
+		{"/api/activities?limit=1", "a", 403, `"default";q=9;w=1`, `"default";r=4;t=1`, ""},
+		{"/api/activities?limit=1", "b", 429, `"wrong-keys";q=1;w=60, "default";q=9;w=1`,
+			`"wrong-keys";r=0;t=60, "default";r=3;t=1`, "60"},
+	} {
+		res := s.Get(tt.target, "X-API-Key", tt.key)
+		h := res.Header
+		if res.StatusCode != tt.status || h.Get("RateLimit-Policy") != tt.policy || h.Get("RateLimit") != tt.left ||
+			h.Get("Retry-After") != tt.retry {
+			t.Errorf("%+v: %d, RateLimit-Policy %s, RateLimit %s, Retry-After %s", tt, res.StatusCode,
+				h.Get("RateLimit-Policy"), h.Get("RateLimit"), h.Get("Retry-After"))
+		}
+		if tt.status == 429 && res.Envelope(t).Error != "TooManyRequests" {
+			t.Errorf("%+v: %s", tt, res.Body)
+		}
 	}
 }
 

@@ -20,23 +20,26 @@ const mostClients = 1 << 16
 
 // Limiter is a token bucket per client. Its methods are safe for concurrent use.
 type Limiter struct {
-	size  int
-	every time.Duration // time until a bucket gets another token
+	name, policy string // for LimitHeaders
+	size         int
+	every        time.Duration // time until a bucket gets another token
 
 	mu      sync.Mutex
 	buckets *lru.Cache[netip.Prefix, *rate.Limiter] // guarded by mu
 }
 
 // NewLimiter returns a Limiter of buckets of size tokens that get tokens new ones per duration in, or nil for 0
-// tokens.
-func NewLimiter(size, tokens int, in time.Duration) *Limiter {
+// tokens. Headers name it: an ASCII name without quotes and backslashes.
+func NewLimiter(name string, size, tokens int, in time.Duration) *Limiter {
 	if tokens <= 0 {
 		return nil
 	}
-	return &Limiter{
-		size: max(size, 1), every: max(in/time.Duration(tokens), 1),
+	b := &Limiter{
+		name: `"` + name + `"`, size: max(size, 1), every: max(in/time.Duration(tokens), 1),
 		buckets: lru.New[netip.Prefix, *rate.Limiter](mostClients),
 	}
+	b.policy = b.name + ";q=" + strconv.Itoa(b.size) + ";w=" + WholeSeconds(time.Duration(b.size)*b.every)
+	return b
 }
 
 // Level is the state of a bucket.
@@ -104,18 +107,36 @@ func (b *Limiter) until(tokens float64) time.Duration {
 // ErrLimit marks the refusals of a Limiter.
 var ErrLimit = errors.New("limit on requests")
 
-// Refusal returns the error for a Level without tokens, with a message for the client.
-func (l Level) Refusal(msg string) error {
-	return &rules.RetryError{Err: &rules.Error{Kind: ErrLimit, Reason: msg}, After: l.Wait}
+// Refusal returns the error for a Level without tokens, with a message for the client. SetRefused reads it.
+func (b *Limiter) Refusal(l Level, msg string) error {
+	return &refusal{
+		error: &rules.RetryError{Err: &rules.Error{Kind: ErrLimit, Reason: msg}, After: l.Wait},
+		limit: b.headers(l),
+	}
 }
+
+// refusal is the error of a request that a limit refuses.
+type refusal struct {
+	error
+	limit LimitHeaders
+}
+
+// Unwrap returns the error without the headers.
+func (r *refusal) Unwrap() error { return r.error }
 
 // WholeSeconds rounds up, so that a client that waits so long is not too early.
 func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// LimitHeaders say how many requests a client may send. They are empty if there is no limit.
+// LimitHeaders say how many requests a client may send (draft-ietf-httpapi-ratelimit-headers). They are empty if
+// there is no limit.
 type LimitHeaders struct{ policy, left string }
+
+// headers returns those of a bucket at a Level.
+func (b *Limiter) headers(l Level) LimitHeaders {
+	return LimitHeaders{b.policy, b.name + ";r=" + strconv.Itoa(l.Left) + ";t=" + WholeSeconds(l.Full)}
+}
 
 const headerLimitPolicy, headerLimit = "Ratelimit-Policy", "Ratelimit"
 
@@ -135,20 +156,33 @@ func (h LimitHeaders) Set(c *fiber.Ctx) {
 	}
 }
 
-// Limit returns a function that counts a request, sets the headers of the limit
-// (draft-ietf-httpapi-ratelimit-headers), and fails if its client has sent too many; or nil without a limit.
+// SetRefused sets the headers of a response to a request that a limit refuses, and does nothing for other errors.
+// They name that limit first, since a client may read only one, then the one of all requests of the client. Responses
+// that are not refused do not name the limit of a key: caches share some of them with callers without it.
+func SetRefused(c *fiber.Ctx, err error) {
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return
+	}
+	h := refused.limit
+	if client := LimitOf(c); client.policy != "" {
+		h = LimitHeaders{h.policy + ", " + client.policy, h.left + ", " + client.left}
+	}
+	h.Set(c)
+}
+
+// Limit returns a function that counts a request, sets the headers of the limit, and fails if its client has sent too
+// many; or nil without a limit.
 func (a *Authenticator) Limit(limiter *Limiter) fiber.Handler {
 	if limiter == nil {
 		return nil
 	}
-	window := time.Duration(limiter.size) * limiter.every
-	policy := `"default";q=` + strconv.Itoa(limiter.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
 		l := limiter.Take(a.Client(c), a.shared.Now())
-		LimitHeaders{policy, `"default";r=` + strconv.Itoa(l.Left) + ";t=" + WholeSeconds(l.Full)}.Set(c)
 		if l.Wait > 0 {
-			return l.Refusal("Too many requests. Retry-After says when to go on.")
+			return limiter.Refusal(l, "Too many requests. Retry-After says when to go on.")
 		}
+		limiter.headers(l).Set(c)
 		return nil
 	}
 }

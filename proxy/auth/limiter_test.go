@@ -14,7 +14,7 @@ import (
 func TestLimiter(t *testing.T) {
 	start := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	ada, bob := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
-	l := auth.NewLimiter(2, 4, time.Minute) // one more every 15 s
+	l := auth.NewLimiter("x", 2, 4, time.Minute) // one more every 15 s
 	steps := []struct {
 		name   string
 		after  time.Duration // time since the start
@@ -53,7 +53,7 @@ func TestLimiterExact(t *testing.T) {
 		size := rapid.IntRange(1, 40).Draw(t, "size")
 		tokens := rapid.SampledFrom([]int{1, 2, 4, 5, 20, 50}).Draw(t, "tokens")
 		in := rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "in")
-		l, every := auth.NewLimiter(size, tokens, in), in/time.Duration(tokens)
+		l, every := auth.NewLimiter("x", size, tokens, in), in/time.Duration(tokens)
 		now := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
 		full := now // when the bucket is full again
 		for range rapid.IntRange(1, 100).Draw(t, "requests") {
@@ -82,7 +82,7 @@ func TestLimiterExact(t *testing.T) {
 
 func TestNoLimiter(t *testing.T) {
 	for _, drops := range []int{0, -1} {
-		if l := auth.NewLimiter(10, drops, time.Second); l != nil {
+		if l := auth.NewLimiter("x", 10, drops, time.Second); l != nil {
 			t.Errorf("%d drops: %+v, want no limit", drops, l)
 		}
 	}

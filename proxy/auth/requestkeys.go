@@ -197,7 +197,7 @@ func (a *Authenticator) Screen(c *fiber.Ctx) error {
 		case l.Wait == 0:
 			a.shared.Guesses.remember(guess)
 		case !right: // a client with a right key may send a stale one, too
-			return refuseGuess(c, l)
+			return a.shared.Guesses.refuse(c, l)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ type guessCounted struct{}
 // counts.
 func (a *Authenticator) countRefused(c *fiber.Ctx) error {
 	if l, counted := c.Context().UserValue(guessCounted{}).(Level); counted {
-		return refuseGuess(c, l)
+		return a.shared.Guesses.refuse(c, l)
 	}
 	return a.CountWrongKey(a.shared.Guesses, c)
 }
@@ -234,7 +234,7 @@ func NewGuesses(failures int) *Guesses {
 	if failures <= 0 {
 		return nil
 	}
-	return &Guesses{limiter: NewLimiter(failures, failures, time.Minute), last: lru.New[guess, struct{}](mostGuesses)}
+	return &Guesses{limiter: NewLimiter("wrong-keys", failures, failures, time.Minute), last: lru.New[guess, struct{}](mostGuesses)}
 }
 
 // mostGuesses is how many wrong keys are remembered, in about 3 MB.
@@ -252,6 +252,15 @@ func (g *Guesses) take(client netip.Prefix, now time.Time) (l Level) {
 		l = g.limiter.Take(client, now)
 	}
 	return l
+}
+
+// refuse returns the refusal of a wrong key if its client has sent too many.
+func (g *Guesses) refuse(c *fiber.Ctx, l Level) error {
+	if l.Wait == 0 {
+		return nil
+	}
+	c.Context().SetConnectionClose()
+	return g.limiter.Refusal(l, "Too many wrong keys. Retry-After says when the next may come.")
 }
 
 func (g *Guesses) repeated(one guess) bool {

@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		{"another error", proxytest.CheckedAnswer{Target: "/api/html", Status: 403,
 			Body: []byte(`{"status":403,"count":0,"error":"WrongCall","msg":"x"}`)}, "error"},
 		{"an error of its class", proxytest.CheckedAnswer{Target: "/api/html", Status: 429,
-			Body: []byte(`{"status":429,"count":0,"error":"WrongCall","msg":"x"}`)}, ""},
+			Body: []byte(`{"status":429,"count":0,"error":"TooManyRequests","msg":"x"}`)}, ""},
 		{"a path with a variable", proxytest.CheckedAnswer{Target: "/api/users/a%2Fb", Status: 404,
 			Body: []byte(`{"status":404,"count":0,"error":"DataNotFound","msg":"x"}`)}, ""},
 		{"an unknown path", proxytest.CheckedAnswer{Target: "/api/shoes", Status: 404,

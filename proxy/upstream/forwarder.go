@@ -197,7 +197,7 @@ func (f *Forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, 
 	defer done()
 	set := f.policy(c)
 	_, params, _ := strings.Cut(key, "?")
-	own := ownHeaders(c)
+	own, limit := ownHeaders(c), auth.LimitOf(c)
 	err = f.proxy.Serve(c, Client{
 		Known: true, Scheme: set.Auth.Scheme(c), Addr: set.Auth.Addr(c), Key: entry.Key, Query: []byte(params),
 		Withhold: func(h http.Header) { clear(h) }, // the answer is the same for all callers
@@ -205,6 +205,7 @@ func (f *Forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, 
 	if err != nil {
 		return err
 	}
+	limit.Set(c)
 	if set.OwnCORS {
 		own.replace(c)
 	}
