@@ -38,8 +38,6 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/agnivade/levenshtein v1.2.1
-
 require github.com/KimMachineGun/automemlimit v1.0.1
 
 require github.com/yuin/goldmark v1.8.7

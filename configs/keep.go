@@ -139,7 +139,7 @@ func (k *Keep) check(at string, views []string) (found []finding) {
 		found = append(found, finding{at + ".warm", "has no effect: it needs refresh", true})
 	}
 	for _, name := range k.Until {
-		if near := suggest.Nearest(name, views, 3); near != "" && len(name) > 5 && !slices.Contains(views, name) {
+		if near := suggest.Near(name, views); near != "" && len(name) > 5 && !slices.Contains(views, name) {
 			reason := fmt.Sprintf("there is no view %s, did you mean %s?", name, near)
 			found = append(found, finding{at + ".until", reason, true})
 		}

@@ -173,7 +173,7 @@ var ofAnswers = []string{
 func problemAt(s *Server, path string, err error) (problem, string) {
 	p := classify(err)
 	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
-		if near := s.nearest(path); near != "" {
+		if near := nearestPath(path); near != "" {
 			p.msg += " Did you mean " + near + "?"
 			path = near
 		}

@@ -125,7 +125,7 @@ func dropIgnored(c *fiber.Ctx, l *lists.Lists, onPage bool) error {
 		target += "?" + args.String()
 	}
 	c.Request().Header.SetRequestURI(target)
-	return response.ReportIgnored(c, query.Ignored(strange, nil))
+	return response.ReportIgnored(c, query.IgnoredWith(strange, params.Near))
 }
 
 // readsPage reports whether a browser requests the page of a list, or a path near one, so that an error is a page.

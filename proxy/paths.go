@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -106,7 +107,74 @@ func didYouMean(path string, routes []string) string {
 			known = append(known, route)
 		}
 	}
-	return suggest.Hint(strings.TrimSuffix(path, "/"), known)
+	if near := nearest(path, known); near != "" {
+		return ", did you mean " + near + "?"
+	}
+	return ""
+}
+
+// nearestPath returns the path of a route that a path without one is meant to be, or "".
+func nearestPath(path string) string { return nearest(path, Paths()) }
+
+// nearest returns the one of some routes that a path is meant to be, or "". It means the same, or has as many segments,
+// each the same or misspelt, with the path's parameters; or else the path goes on where the route ends. The segments
+// are compared one by one, since whole paths look alike by their common beginning.
+func nearest(path string, routes []string) (best string) {
+	plain := strings.TrimSuffix(path, "/")
+	last := strings.LastIndexByte(plain, '/')
+	if last < 0 || last == len(plain)-1 || len(path) > mostCompared {
+		return ""
+	}
+	above, name := plain[:last], plain[last+1:]
+	for _, m := range pathMeanings {
+		if m.above == above && slices.Contains(strings.Fields(m.names), name) && slices.Contains(routes, m.route) {
+			return m.route
+		}
+	}
+	parts, fewest := strings.Split(plain, "/"), math.MaxInt
+	for _, route := range routes {
+		if found, edits, ok := misspelt(parts, strings.Split(route, "/")); ok && found != path && edits < fewest {
+			best, fewest = found, edits
+		}
+	}
+	if best == "" && strings.Count(above, "/") > 1 && slices.Contains(routes, above) {
+		return above
+	}
+	return best
+}
+
+// mostCompared bounds the bytes of paths for which nearest looks, since no reader needs a longer one.
+const mostCompared = 500
+
+// pathMeanings are names that routes have elsewhere, with the path above them.
+var pathMeanings = []struct{ route, above, names string }{
+	{"/api/activities", "/api", "publications publication papers articles works outputs literature"},
+	{"/api/search/activities", "/api/search", "publications publication papers articles works outputs"},
+	{"/api/search/persons", "/api", "persons person people authors staff researchers members"},
+	{"/api/search/persons", "/api/search", "users user people authors staff researchers members"},
+	{"/api/search/journals", "/api", "journals journal periodicals"},
+	{"/api/projects", "/api", "grants funding"},
+	{"/api/events", "/api", "meetings congresses talks"},
+}
+
+// misspelt reports whether each part of a path is that of a route, a misspelling of it, or the value of a parameter. It
+// returns the route with the path's parameters, and how many characters are wrong.
+func misspelt(parts, route []string) (found string, edits int, ok bool) {
+	if len(parts) != len(route) {
+		return "", 0, false
+	}
+	for i, part := range parts {
+		if strings.HasPrefix(route[i], ":") {
+			route[i] = part
+			continue
+		}
+		near := suggest.Near(part, route[i:i+1])
+		if near == "" && part != route[i] {
+			return "", 0, false
+		}
+		edits += suggest.Edits(strings.ToLower(part), strings.ToLower(route[i]))
+	}
+	return strings.Join(route, "/"), edits, true
 }
 
 // isList reports whether a path is one of listRoutes.

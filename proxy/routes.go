@@ -5,14 +5,11 @@ import (
 	"encoding/hex"
 	"net/http"
 	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/response"
-	"vitrine/rules/suggest"
 )
 
 // routes installs the routes of the public listener. Fiber adds HEAD to every GET, 404 for other paths and 405 with
@@ -31,11 +28,6 @@ func (s *Server) routes(first *settings) {
 		})
 	}
 	s.resources(s.app, first)
-	for _, r := range s.app.GetRoutes(true) {
-		if path, _, _ := strings.Cut(r.Path, ":"); r.Method == fiber.MethodGet && !slices.Contains(s.paths, path) {
-			s.paths = append(s.paths, path)
-		}
-	}
 	if s.forwarder != nil {
 		s.app.Use(s.forwarder.Unrouted) // the last, for what has no route
 	}
@@ -50,26 +42,6 @@ func (s *Server) resources(app *fiber.App, first *settings) {
 		app.Get(path, h.answer(path))
 	}
 }
-
-// nearest returns the known path that is nearest to an unknown one, or "". The rest of the path counts as the
-// parameters of a path that has some.
-func (s *Server) nearest(path string) string {
-	var known []string
-	for _, p := range s.paths {
-		if parts := strings.SplitAfterN(path, "/", strings.Count(p, "/")+1); strings.HasSuffix(p, "/") &&
-			len(parts) > strings.Count(p, "/") {
-			p += parts[len(parts)-1]
-		}
-		if p != path && len(path) < mostCompared {
-			known = append(known, p)
-		}
-	}
-	return strings.Clone(suggest.Nearest(path, known, 4))
-}
-
-// mostCompared bounds the bytes of paths for which Server.nearest looks, because that takes the square of their
-// length.
-const mostCompared = 500
 
 // plainPath decodes characters in a path that need no escape: the path stays the same (RFC 3986: 6.2.2.2).
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {

@@ -67,7 +67,6 @@ type Server struct {
 	// New, Serve and their callers may all close the server
 	close sync.Once
 	app   *fiber.App
-	paths []string // the paths of app; of those that have parameters, what is before the first
 	admin *fiber.App
 }
 

@@ -58,7 +58,7 @@ func groupCommand(name string, commands ...*cobra.Command) *cobra.Command {
 }
 
 // suggestFlag adds the nearest flag of a command to the error for an unknown one. pflag's error type has the name
-// without dashes. Flags that differ in four characters or more are no suggestion: they mean something else.
+// without dashes.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
@@ -66,7 +66,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := suggest.Nearest(unknown.GetSpecifiedName(), names, 4); near != "" {
+	if near := suggest.Near(unknown.GetSpecifiedName(), names); near != "" {
 		return fmt.Errorf("%w, did you mean --%s?", err, near)
 	}
 	return err

@@ -49,6 +49,17 @@ func TestIgnoredIsTold(t *testing.T) {
 		"/api/events?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1&j=1":    "a, b, c, d, e, f, g, h, and 2 more",
 		"/api/citation-index?usr=x":                              "usr (did you mean user?)",
 		"/api/users/ada?limit=1":                                 "limit",
+		"/api/activities?author=x":                               "author",
+		"/api/activities?per_page=5&start=5&format=xml": "" +
+			"per_page (did you mean limit?), start (did you mean offset?), format",
+		"/api/activities?fields=title&groupby=year&page=2": "fields (did you mean columns?), groupby (did you " +
+			"mean aggregate?), page (did you mean offset?)",
+		"/api/activities?where=x&language=de":     "where (did you mean filter?), language (did you mean lang?)",
+		"/api/projects?q=owl&limit=1":             "q (did you mean search?)",
+		"/api/all-activities?author=x&offset=1":   "author (did you mean user?), offset",
+		"/api/all-activities?category=x&start=1":  "category (did you mean type?), start",
+		"/api/levenshtein?title=x&query=x":        "query",
+		"/api/events?q=x&form=x&data=x&version=x": "q, form, data, version",
 	} {
 		for _, prefer := range []string{"return=minimal", `Handling="strict"; x`} {
 			res := s.Get(target, "Prefer", prefer)

@@ -234,7 +234,10 @@ func NewGuesses(failures int) *Guesses {
 	if failures <= 0 {
 		return nil
 	}
-	return &Guesses{limiter: NewLimiter("wrong-keys", failures, failures, time.Minute), last: lru.New[guess, struct{}](mostGuesses)}
+	return &Guesses{
+		limiter: NewLimiter("wrong-keys", failures, failures, time.Minute),
+		last:    lru.New[guess, struct{}](mostGuesses),
+	}
 }
 
 // mostGuesses is how many wrong keys are remembered, in about 3 MB.

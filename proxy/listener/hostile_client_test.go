@@ -66,7 +66,8 @@ func TestRateLimit(t *testing.T) {
 	refused := func(wait string) {
 		t.Helper()
 		res := s.Get("/api/html")
-		if e := res.Envelope(t); e.Status != 429 || e.Error != "TooManyRequests" || res.Header.Get("Retry-After") != wait {
+		if e := res.Envelope(t); e.Status != 429 || e.Error != "TooManyRequests" ||
+			res.Header.Get("Retry-After") != wait {
 			t.Errorf("beyond the limit: %s, Retry-After %q, want %s", res.Body, res.Header.Get("Retry-After"), wait)
 		}
 		if got := res.Header.Get("RateLimit"); got != `"default";r=0;t=1` {

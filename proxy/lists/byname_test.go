@@ -68,7 +68,7 @@ func testListsByName(t *testing.T) {
 		"unit|MTOH|.json?year=1": "No public record knows MTOH, did you mean MOTH?",
 		"unit|Reserch & Developement|.bib": "No public record knows Reserch%20&%20Developement, " +
 			"did you mean Research & Development?",
-		"person|Zoe Laka|": "No public record knows Zoe%20Laka, did you mean zlaka?",
+		"person|Zoe Laka|": "No public record knows Zoe%20Laka.",
 	} {
 		parts := strings.Split(target, "|")
 		sent := "/lists/" + parts[0] + "/" + url.PathEscape(parts[1]) + parts[2]

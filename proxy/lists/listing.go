@@ -20,7 +20,6 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
-	"vitrine/rules/suggest"
 )
 
 // listing is a list or an item, with the parameters of a request except in Lists. It is immutable: New makes one
@@ -263,17 +262,19 @@ func (l *Lists) findListing(ctx context.Context, planning *response.Planning, pa
 	case parts[0] != "lists":
 		return listing{}, notFound("There is nothing at this path.")
 	case len(parts) == 2:
-		var names []string
+		var slugs, suffixes []string
 		for _, one := range l.lists {
 			if one.def.slug == parts[1] {
 				return one, nil
 			}
-			for _, f := range formats {
-				names = append(names, one.def.slug+f.suffix)
+			slugs = append(slugs, one.def.slug)
+		}
+		for _, f := range formats {
+			if f.suffix != "" {
+				suffixes = append(suffixes, f.suffix)
 			}
 		}
-		return listing{}, notFound("There is no list of this name. /lists has all" +
-			cmp.Or(suggest.Hint(parts[1], names), "."))
+		return listing{}, noList(parts[1], slugs, suffixes)
 	}
 	for _, s := range subjects {
 		if s.isAt(parts) {
@@ -293,7 +294,7 @@ func (l *Lists) findListing(ctx context.Context, planning *response.Planning, pa
 	}
 	return listing{}, notFound("There is no such list. /lists has all" +
 		//	/lists/units/BIO → did you mean unit?
-		cmp.Or(suggest.Hint(parts[1], kinds), "."))
+		cmp.Or(kindMeanings.Hint(parts[1], kinds), "."))
 }
 
 var errNoItem = notFound("There is no such item.")

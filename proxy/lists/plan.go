@@ -57,7 +57,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	if negotiates {
 		p.Negotiated = headers
 	}
-	p.Ignored = query.Ignored(strange, nil)
+	p.Ignored = query.IgnoredWith(strange, params.Near)
 	return p, err
 }
 

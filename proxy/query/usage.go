@@ -48,7 +48,7 @@ func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names.
 // MarkUnknown records the value of a parameter unless it is one of the known values.
 func (u *usage) MarkUnknown(name, value string, known ...string) {
 	if value != "" && !slices.Contains(known, value) {
-		u.unknown = append(u.unknown, name+"="+escape(value)+hint(value, known, name+"="))
+		u.unknown = append(u.unknown, name+"="+escape(value)+asked(name+"=", suggest.Near(value, known)))
 	}
 }
 
@@ -76,7 +76,7 @@ func (p Params) Ignored() string {
 		}
 		text := escape(pair.name)
 		if !read {
-			text += hint(pair.name, p.names, "")
+			text += asked("", meanings.Near(pair.name, p.names))
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -86,12 +86,17 @@ func (p Params) Ignored() string {
 }
 
 // Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have
-// one. For example, with the known name "limit", the name "limt" is listed with the question whether limit is
-// meant.
+// one. For example, with the known name "limit", the names "limt" and "per_page" are listed with the question whether
+// limit is meant.
 func Ignored(names, known []string) string {
+	return IgnoredWith(names, func(name string) string { return meanings.Near(name, known) })
+}
+
+// IgnoredWith is Ignored with the function that returns the name that is meant, or "".
+func IgnoredWith(names []string, near func(name string) string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, escape(name)+hint(name, known, ""))
+		all = append(all, escape(name)+asked("", near(name)))
 	}
 	slices.Sort(all)
 	return joinFirst(slices.Compact(all))
@@ -146,14 +151,24 @@ func escape(text string) string {
 	return url.QueryEscape(text[:min(len(text), most)])
 }
 
-// hint returns " (did you mean X?)" with the nearest word, or "" if none is near.
-func hint(text string, words []string, before string) string {
-	if len(text) > 4*mostIgnored {
-		return "" // no name is so long
-	}
-	best := suggest.Nearest(text, words, len(text)/3+1)
-	if best == "" {
+// asked returns " (did you mean X?)", or "" without a word. What stands before the word is in the headers' characters.
+func asked(before, word string) string {
+	if word == "" {
 		return ""
 	}
-	return " (did you mean " + before + escape(best) + "?)"
+	return " (did you mean " + before + escape(word) + "?)"
+}
+
+// meanings are names that parameters of the API have elsewhere. Which of them an endpoint reads, its handler says.
+var meanings = suggest.Meanings{
+	{Word: "limit", Others: "per_page perpage page_size pagesize size rows max maxresults max_results top num"},
+	{Word: "offset", Others: "start skip page startrecord"},
+	{Word: "search", Others: "q query text term find"},
+	{Word: "filter", Others: "where criteria"},
+	{Word: "columns", Others: "fields field select properties attributes"},
+	{Word: "aggregate", Others: "group groupby group_by facet facets"},
+	{Word: "user", Others: "person author autor name staff username"},
+	{Word: "type", Others: "category kind"},
+	{Word: "lang", Others: "language locale"},
+	{Word: KeyParam, Others: "x-api-key"},
 }

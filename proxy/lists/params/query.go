@@ -23,7 +23,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
 			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s",
-				suggest.Hint(string(name), names()))
+				hint(string(name)))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
@@ -52,12 +52,56 @@ func (q Query) searchable() Query {
 	return q
 }
 
-// Strange reports whether a name is not ours, and no mistake for one of ours either: more than two of its characters
-// differ from each, or more than one of a name of three, or any of a shorter one. Hints go further (suggest.Hint),
-// because they help an editor, while a reader cannot mend a link to which a site added "source" for its statistics.
-func Strange(name string) bool {
-	return !Known(name) && (len(name) > maxBytes || suggest.Nearest(name, names(), min(max(len(name)-1, 1), 3)) == "")
+// Strange reports whether a name is not ours, and no misspelling of one of ours either. Hints go further (Near),
+// because they help an editor, while a reader cannot mend a link to which a site added "search" for its statistics.
+func Strange(name string) bool { return !Known(name) && suggest.Near(name, names()) == "" }
+
+// Near returns the parameter that is meant by a name that is none, or "".
+func Near(name string) string {
+	for _, prefix := range []string{Not(""), And("")} {
+		if rest, found := strings.CutPrefix(strings.ToLower(name), prefix); found {
+			if near := prefix + meanings.Near(rest, names()); Known(near) {
+				return near
+			}
+			return ""
+		}
+	}
+	return meanings.Near(name, names())
 }
+
+// hint returns what to do about a name that is no parameter, or "".
+func hint(name string) string {
+	if near := Near(name); near != "" {
+		return ", did you mean " + near + "?"
+	}
+	if slices.Contains(formatNames, strings.ToLower(name)) {
+		return "; the end of the path, such as .json, says the format"
+	}
+	return ""
+}
+
+// meanings are names that parameters of lists have elsewhere.
+var meanings = suggest.Meanings{
+	{Word: Words, Others: "query search text term find suche"},
+	{Word: Person, Others: "author autor name staff people researcher user username orcid persons"},
+	{Word: Unit, Others: "department departments org organisation organization institute abteilung units"},
+	{Word: Year, Others: "from until since date jahr published"},
+	{Word: Topic, Others: "spectrum concept topics"},
+	{Word: Keyword, Others: "tag tags subject subjects keywords schlagwort"},
+	{Word: Type, Others: "category kind typ types"},
+	{Word: Project, Others: "grant funding projects"},
+	{Word: OA, Others: "openaccess open_access is_oa"},
+	{Word: IDs, Others: "doi dois"},
+	{Word: Limit, Others: "per_page perpage page_size pagesize size rows max maxresults max_results top num"},
+	{Word: Page, Others: "offset start skip startrecord"},
+	{Word: Sort, Others: "order orderby order_by sortby sort_by"},
+	{Word: Group, Others: "groupby group_by aggregate"},
+	{Word: Lang, Others: "language locale sprache"},
+	{Word: Facets, Others: "filters"},
+}
+
+// formatNames are names that other systems have for the format of an answer.
+var formatNames = []string{"format", "output", "export", "wt", "accept"}
 
 // mostStrange bounds the unknown parameters of a page that are compared with the known ones.
 const mostStrange = 32

@@ -112,7 +112,8 @@ func TestParseRefuses(t *testing.T) {
 		"oa=yes":               `oa: want 0, 1, got "yes"`,
 		"oa=0..1":              `oa: offset 1: values have no order`,
 		"not.typ=review":       "not.typ: is no parameter of lists, did you mean not.type?",
-		"not.q=x":              "not.q: is no parameter of lists, did you mean not.oa?",
+		"not.q=x":              "not.q: is no parameter of lists",
+		"author=x":             "author: is no parameter of lists, did you mean person?",
 		"limit=1..5":           "limit: want a number from 1 to 500",
 		"style=fancy":          `style: want web, print, got "fancy"`,
 	} {
@@ -131,6 +132,38 @@ func TestDidYouMean(t *testing.T) {
 		if got := suggest.Hint(text, []string{"oa", "year"}); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// silly are names that mean nothing here, and resemble none of ours closely.
+const silly = "utm_source srsltid fbclid gclid _ ref ref_src source campaign cid hl sa v epik filter[year] xml .xml " +
+	"status state table data form site tab teams items email phone debug callback jsonp token session version v2 uid " +
+	"columns full raw width height color colour and.x not.q and. not. x-y"
+
+// TestHints: an unknown parameter is explained by what it means or is a misspelling of, or not at all.
+func TestHints(t *testing.T) {
+	for _, name := range strings.Fields(silly) {
+		if near := params.Near(name); near != "" {
+			t.Errorf("%s: did you mean %s?", name, near)
+		}
+	}
+	for text, want := range map[string]string{
+		"author": "person", "Autor": "person", "name": "person", "authro": "person", "staff": "person", "usr": "",
+		"department": "unit", "departement": "unit", "org": "unit", "from": "year", "until": "year", "tag": "keyword",
+		"subject": "keyword", "query": "q", "search": "q", "per_page": "limit", "pageSize": "limit", "start": "page",
+		"offset": "page", "order": "sort", "group_by": "group", "language": "lang", "not.author": "not.person",
+		"and.department": "and.unit", "and.search": "and.q", "not.search": "",
+		"not.tag": "not.keyword", "author_s": "authors",
+		"id": "ids", "year_": "year", "langs": "lang",
+	} {
+		if got := params.Near(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	_, err := parse("format=bib")
+	if want := "format: is no parameter of lists; the end of the path, such as .json, says the format"; err == nil ||
+		err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 
