@@ -142,7 +142,7 @@ func (k *Keeper) request(ctx context.Context, f *fetch) (r origin.Response, v ve
 	kept := k.usable(f.rule, f.key)
 	now := k.clock.now()
 	marks := k.clock.marks(now) // before the request: what changes during it may not be in the answer
-	request := Request{Target: f.key, Accept: f.rule.Type, Most: f.rule.Most}
+	request := Request{Target: f.key, Accept: f.rule.Type, Most: f.rule.Most, Rule: f.rule.Name}
 	if kept != nil {
 		request.ETag, request.Modified = kept.ETag, kept.Modified
 	}
@@ -151,6 +151,9 @@ func (k *Keeper) request(ctx context.Context, f *fetch) (r origin.Response, v ve
 	answer, err := k.fetch(ctx, request)
 	if err == nil {
 		r, v, err = k.read(answer, f, kept)
+	}
+	if err == nil && answer.Judged != nil {
+		answer.Judged(r.Status, v.failure(r.Status, kept))
 	}
 	if err != nil || !v.keep {
 		k.failed(f, kept, v, err)

@@ -68,6 +68,9 @@ func newMetrics(to prometheus.Registerer, status func() []RuleStatus) (*metrics,
 	return m, cmp.Or(to.Register(m.fetches), to.Register(collector(status)))
 }
 
+// Seconds returns the histogram of how long requests to the other server took, by the label rule.
+func (k *Keeper) Seconds() prometheus.Collector { return k.metrics.fetches }
+
 // time measures a request until the function that it returns is called.
 func (m *metrics) time(rule *Rule) (done func()) {
 	began := time.Now()

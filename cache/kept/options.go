@@ -41,7 +41,8 @@ type Request struct {
 	Accept   string // the media type of the rule; if empty, any
 	ETag     string // validators of the answer that is kept; empty if there are none
 	Modified string
-	Most     int // the longest body to take, in bytes
+	Most     int    // the longest body to take, in bytes
+	Rule     string // the name of the rule that keeps the answer
 }
 
 // Answer is a whole answer of the other server. For status 304 it has no body. Several callers share it, so it must
@@ -50,6 +51,9 @@ type Answer struct {
 	Status int
 	Header http.Header // end to end; Location is below this server's root
 	Body   []byte
+	// Judged is called once the answer is judged: with its status, which may be one in an envelope, and why it is a
+	// failure of the other server, or "" if it is none. It may be nil.
+	Judged func(status int, failure string)
 }
 
 // Fetch requests one answer. After an error there is none. It must end with its context, respect Request.Most, and

@@ -26,6 +26,15 @@ type verdict struct {
 	answer Answer // that was judged
 }
 
+// failure returns why an answer with a status is a failure of the other server, or "" if it is none. One that is only
+// too long to be kept is none. kept is the answer that it would replace, or nil.
+func (v verdict) failure(status int, kept *Entry) string {
+	if v.broken || !v.keep && kept != nil && status != http.StatusOK {
+		return v.reason
+	}
+	return ""
+}
+
 // judge decides whether an answer may be kept under a rule, and returns it in the form in which it is. kept is the
 // answer that it would replace, or nil. Marks and times are the caller's.
 //
@@ -53,8 +62,13 @@ func judge(a Answer, rule *Rule, key string, kept *Entry) (origin.Response, verd
 		}
 		// A record that has moved is still one of its kind. What leads elsewhere may lead to a login.
 		if kept != nil && kept.Status == http.StatusOK && !rule.covers(key, a.Header.Get("Location")) {
-			return r, verdict{reason: "a redirect away from the paths of the rule", broken: true}
+			return r, verdict{reason: leadsAway, broken: true}
 		}
+	case http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect:
+		if !rule.covers(key, a.Header.Get("Location")) { // most likely to a login
+			return r, verdict{reason: "status " + strconv.Itoa(r.Status) + ", " + leadsAway, broken: true}
+		}
+		return r, verdict{reason: "status " + strconv.Itoa(r.Status)}
 	default:
 		return r, verdict{reason: "status " + strconv.Itoa(r.Status), broken: r.Status >= 500}
 	}
@@ -77,6 +91,8 @@ func judge(a Answer, rule *Rule, key string, kept *Entry) (origin.Response, verd
 	r.Digest = digest(&r)
 	return r, verdict{keep: true}
 }
+
+const leadsAway = "a redirect away from the paths of the rule"
 
 // wantedType returns the media type that an answer must have, or "". A page that says "moved" is no answer itself, so
 // its type matters only where it would replace one; a kept page that says "moved" or "not found" sets no type.

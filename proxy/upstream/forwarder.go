@@ -226,7 +226,7 @@ func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept
 		Target: r.Target, Accept: r.Accept, Key: by.Auth.UpstreamKey(path),
 		ETag: r.ETag, Modified: r.Modified, Most: r.Most,
 	})
-	return kept.Answer(answer), err
+	return kept.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body}, err
 }
 
 // DecidesCORS reports whether the upstream server decides which sites' scripts may read the answer to a request: an
