@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -31,7 +30,9 @@ func (s *Server) Explain(ctx context.Context, r explain.Request) (explain.Explan
 	o := explain.Options{
 		Views: s.options.Views, Records: s.options.Records, Lists: set.lists, KeptBytes: s.options.Limits.KeptBytes,
 		Begin: s.results.Begin, URL: set.auth.AppendURL,
-		ByRule: func(req *fasthttp.Request) (*explain.Explanation, error) { return explainKept(s, &set, req) },
+		Elsewhere: func(req *fasthttp.Request) (*explain.Explanation, error) {
+			return explainForwarded(s, &set, req)
+		},
 		Serve: func(
 			ctx context.Context, req *fasthttp.Request, inspect response.Inspect,
 		) (*fasthttp.RequestCtx, error) {
@@ -49,42 +50,58 @@ func (s *Server) Explain(ctx context.Context, r explain.Request) (explain.Explan
 func explained(
 	ctx context.Context, s *Server, set *settings, req *fasthttp.Request,
 ) (*fasthttp.RequestCtx, error) {
+	why := "" // nothing has a route for the path
 	inner, err := dryRun(s, set, req, func(app *fiber.App) {
 		app.Use(func(c *fiber.Ctx) error {
 			c.SetUserContext(ctx)
 			return c.Next()
 		})
 		s.resources(app, set)
+		app.Use(func(c *fiber.Ctx) error {
+			why = s.forwarder.WhyNot(c)
+			return c.Next()
+		})
 	})
-	failed, isProblem := err.(problem)
-	if isProblem && failed.status == http.StatusNotFound && s.forwarder != nil &&
-		set.upstream.Falls(string(inner.Path())) {
-		failed.msg = "This path is forwarded to the other server: no rule in upstream.keep is for it, so its " +
-			"answers are kept only as far as that server allows."
+	if failed, is := err.(problem); is && why != "" {
+		_, near, _ := strings.Cut(failed.msg, " Did you mean ")
+		if failed.msg = why; near != "" {
+			failed.msg += " Did you mean " + near
+		}
 		err = failed
 	}
 	return inner, err
 }
 
-// explainKept explains the answer to a request if it is kept by rule; otherwise it returns nil. It asks neither the
-// other server nor the store. For a request that its door does not admit it also has the error: every call of a
-// portal has a key, but the operator asks about the answer.
-func explainKept(s *Server, set *settings, req *fasthttp.Request) (e *explain.Explanation, err error) {
-	if s.forwarder == nil || s.options.Upstream.Keeper == nil {
+// explainForwarded explains the answer to a request if it is kept by rule, or forwarded; otherwise it returns nil. It
+// asks neither the other server nor the store. For a request that its door does not admit it also has the error:
+// every call of a portal has a key, but the operator asks about the answer.
+func explainForwarded(s *Server, set *settings, req *fasthttp.Request) (e *explain.Explanation, err error) {
+	if s.forwarder == nil {
 		return nil, nil
 	}
 	_, err = dryRun(s, set, req, func(app *fiber.App) {
 		app.Use(func(c *fiber.Ctx) error {
 			k, refused := s.forwarder.Kept(c)
-			if k == nil {
-				return nil // this server's own, or forwarded
+			plain, closed := s.forwarder.Plain(c)
+			if k == nil && plain == nil {
+				return nil // this server's own
 			}
 			e = &explain.Explanation{
-				Status: fiber.StatusOK, Ignored: k.Ignored,
-				URL:      string(set.auth.AppendURL(nil, c.Path(), c.Context().URI().QueryString())),
-				Upstream: explain.ByRule(s.options.Upstream.Keeper, k.Rule, k.Key, set.response.KeptCodings),
+				Status: fiber.StatusOK,
+				URL:    string(set.auth.AppendURL(nil, c.Path(), c.Context().URI().QueryString())),
 			}
-			e.Upstream.Callers = explain.Callers(k.Door, k.Entry)
+			server := explain.Server(s.forwarder.State())
+			if k != nil {
+				e.Ignored = k.Ignored
+				e.Upstream = explain.ByRule(s.options.Upstream.Keeper, k.Rule, k.Key, set.response.KeptCodings)
+				e.Upstream.Callers, e.Upstream.Server = explain.Callers(k.Door, k.Entry), server
+			} else {
+				refused = closed
+				e.Forwarded = &explain.Forwarded{
+					To: plain.To, By: plain.By, Why: plain.Why, Callers: explain.Callers(plain.Door, plain.Entry),
+					Server: server,
+				}
+			}
 			if refused != nil {
 				reason, _ := problemAt(s, c.Path(), refused)
 				e.Error = reason.msg

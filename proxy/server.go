@@ -31,6 +31,7 @@ import (
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
 	"vitrine/proxy/upstream"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // Server is the front end: the public app and the operator's. Its files follow the way of a request: serve.go has
@@ -132,6 +133,9 @@ func New(o Options) (*Server, error) {
 	}
 	s.fields = &fields.Checker{Views: o.Views, Begin: s.results.Begin, Log: s.log}
 	s.forwarder, err = s.newForwarder(o.Upstream)
+	if s.forwarder != nil {
+		s.health.Upstream = s.forwarder.State
+	}
 	if err == nil && o.Shadow.URL != "" {
 		// s.app does not exist yet: the first request of the Shadow comes after Serve.
 		own := inMemory(func(c net.Conn) error { return s.app.Server().ServeConn(c) }, &s.shadowed, s.log)
@@ -221,6 +225,9 @@ func (s *Server) newAdmin(o admin.Options) *fiber.App {
 	guesses := auth.NewGuesses(s.options.Limits.KeyFailures) // of tokens, apart from those of keys
 	s.cockpit = admin.Install(app, o, admin.Subject{
 		Health: s.health, Metrics: s.metrics, Fields: s.fields, Keeper: s.options.Upstream.Keeper,
+		Upstream: func() *traffic.Status {
+			return s.forwarder.Status(s.settings.Load().upstream, s.metrics)
+		},
 		KeptChanged: s.KeptChanged, Purger: s.purger, Shadow: s.shadow, Now: s.options.Now,
 		WrongToken: func(c *fiber.Ctx) error { return s.settingsOf(c).auth.CountWrongKey(guesses, c) },
 		Begin:      s.results.Begin,

@@ -83,12 +83,21 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"seconds": func(s float64) time.Duration {
 		return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
 	},
+	"millis": millis,
 	"more":   func(all, listed int) int { return max(all-listed, 0) },
 	"join":   func(words []string) string { return strings.Join(words, ", ") },
 	"rights": func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
 	"key":    keyState,
 	"holds":  holds,
 }).Parse(outputSource))
+
+// millis prints a time in milliseconds; nil is one that is not known.
+func millis(ms *float64) string {
+	if ms == nil {
+		return "-"
+	}
+	return (time.Duration(*ms*1000) * time.Microsecond).Round(time.Millisecond / 10).String()
+}
 
 // holds prints the verdict of a clause.
 func holds(verdict *bool) string {

@@ -25,15 +25,19 @@ var mayImport = map[string]string{
 	"proxy/auth":     "proxy/query rules configs",
 	"proxy/purge":    "proxy/response cache/view/index rules configs",
 	"proxy/cockpit":  "",
-	"proxy/health":   "proxy/response cache rules",
+	"proxy/health":   "proxy/response proxy/upstream/traffic cache rules",
 	"proxy/admin": "proxy/auth proxy/cockpit proxy/compare proxy/fields proxy/health proxy/keptadmin proxy/listener " +
-		"proxy/lists proxy/metrics proxy/purge proxy/query cache rules configs",
-	"proxy/metrics":    "proxy/cockpit cache rules",
-	"proxy/upstream":   "proxy/auth proxy/listener proxy/metrics proxy/purge proxy/query proxy/response cache rules",
-	"proxy/response":   "proxy/listener proxy/query cache rules configs",
-	"proxy/compare":    "proxy/auth cache/fair",
-	"proxy/keptadmin":  "proxy/query cache rules",
-	"proxy/explain":    "proxy/api proxy/auth proxy/lists proxy/query proxy/response cache rules",
+		"proxy/lists proxy/metrics proxy/purge proxy/query proxy/upstream/traffic cache rules " +
+		"configs",
+	"proxy/metrics": "proxy/cockpit cache rules",
+	"proxy/upstream": "proxy/auth proxy/listener proxy/metrics proxy/purge proxy/query proxy/response " +
+		"proxy/upstream/traffic cache rules",
+	"proxy/upstream/traffic": "",
+	"proxy/response":         "proxy/listener proxy/query cache rules configs",
+	"proxy/compare":          "proxy/auth cache/fair",
+	"proxy/keptadmin":        "proxy/query cache rules",
+	"proxy/explain": "proxy/api proxy/auth proxy/lists proxy/query proxy/response proxy/upstream/traffic " +
+		"cache rules",
 	"proxy/fields":     "cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules configs",
 	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules configs",

@@ -14,11 +14,12 @@ import (
 	"vitrine/proxy/health"
 	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/purge"
+	"vitrine/proxy/upstream/traffic"
 	"vitrine/rules"
 )
 
-// statusCommand prints the state of the views, of the caches in front and of the kept answers. Parts that have
-// nothing to report print nothing, so a healthy server has a short status.
+// statusCommand prints the state of the views, of the caches in front, of the kept answers and of the other server.
+// Parts that have nothing to report print nothing, so a healthy server has a short status.
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
@@ -45,6 +46,8 @@ func statusCommand() *cobra.Command {
 			output.ExecuteTemplate(out, "status of purges", read.Purge),
 			printTable(out, "status of rules", read.Kept),
 			output.ExecuteTemplate(out, "failures of rules", read.Kept),
+			output.ExecuteTemplate(out, "other server", read.Upstream),
+			printTable(out, "forwarded", trafficOf(read.Upstream)),
 			output.ExecuteTemplate(out, "unknown fields", read.Unknown))
 	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -62,6 +65,14 @@ func databasesOf(views []health.ViewStatus) (sources []string) {
 	return sources
 }
 
+// trafficOf returns the traffic of the other server; nil if there is none.
+func trafficOf(s *traffic.Status) []traffic.Row {
+	if s == nil {
+		return nil
+	}
+	return s.Traffic
+}
+
 // statusReport is the state of the views, and of what only a server knows. Its JSON form is that of GET
 // /admin/views, so servedStatus decodes an answer into it.
 type statusReport struct {
@@ -69,6 +80,8 @@ type statusReport struct {
 	Store *health.StoreStatus `json:"store"` // nil if no server was asked for it
 	Purge []purge.Status      `json:"purge"` // the caches in front of the server
 	Kept  []keptadmin.Status  `json:"kept"`  // the rules by which it keeps answers of another one
+	// Upstream is that other server; nil if there is none.
+	Upstream *traffic.Status `json:"upstream"`
 	// Unknown has the fields that settings name and no record has.
 	Unknown []string `json:"unknown_fields"`
 }
@@ -108,7 +121,8 @@ func readStatus(ctx context.Context, cfg configs.Config) (statusReport, error) {
 			}
 		}
 	}
-	return statusReport{Data: views, Purge: served.Purge, Kept: served.Kept, Unknown: served.Unknown}, nil
+	served.Data, served.Store = views, nil
+	return served, nil
 }
 
 // sameRun reports whether two states of a job are based on the same run in the store. Times are compared by Equal,

@@ -22,6 +22,7 @@ import (
 	"vitrine/proxy/keptadmin"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/query"
+	"vitrine/proxy/upstream/traffic"
 	"vitrine/rules"
 )
 
@@ -244,8 +245,10 @@ func (a *app) views(c *fiber.Ctx) error {
 		Purge []purge.Status `json:"purge,omitempty"`
 		// Kept has the rules by which answers of the other server are kept; absent if there are none.
 		Kept []keptadmin.Status `json:"kept,omitempty"`
+		// Upstream is the other server; absent if there is none.
+		Upstream *traffic.Status `json:"upstream,omitempty"`
 	}{
 		fiber.StatusOK, len(data), data, a.Health.StoreStatus(), a.Fields.Unknown(), a.Purger.Status(),
-		keptadmin.Statuses(a.Keeper),
+		keptadmin.Statuses(a.Keeper), a.Upstream(),
 	})
 }

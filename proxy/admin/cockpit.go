@@ -14,15 +14,16 @@ import (
 	"vitrine/proxy/listener"
 )
 
-// cockpitState is what the operator's page shows beside metrics, runs and log. Views, Kept and Store have the form
-// that /admin/views has.
+// cockpitState is what the operator's page shows beside metrics, runs and log. Views, Kept, Upstream and Store have
+// the form that /admin/views has.
 type cockpitState struct {
 	Instance string   `json:"instance"` // host/pid, the beginning of the name of a lease's holder
 	Ready    bool     `json:"ready"`    // every view is loaded
 	Degraded string   `json:"degraded,omitempty"`
 	Actions  []string `json:"actions"` // routes for buttons and forms
 	Views    any      `json:"views"`
-	Kept     any      `json:"kept"` // the rules by which answers of the other server are kept
+	Kept     any      `json:"kept"`               // the rules by which answers of the other server are kept
+	Upstream any      `json:"upstream,omitempty"` // the other server; absent if there is none
 	Store    any      `json:"store"`
 	Leader   string   `json:"leader,omitempty"`
 	NoLeader string   `json:"no_leader,omitempty"` // why the leader is unknown
@@ -43,6 +44,9 @@ func (a *app) newCockpit(routes *fiber.App) *cockpit.Cockpit {
 				Instance: instance, Ready: a.Health.Views.Ready(), Degraded: a.Health.Degraded(),
 				Actions: actions(routes), Views: a.Health.ViewStatuses(),
 				Kept: keptadmin.Statuses(a.Keeper), Store: a.Health.StoreStatus(),
+			}
+			if other := a.Upstream(); other != nil { // a nil pointer in an interface would be null
+				now.Upstream = other
 			}
 			if a.Leader != nil {
 				ctx, cancel := context.WithTimeout(ctx, leaderPatience)

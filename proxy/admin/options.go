@@ -18,6 +18,7 @@ import (
 	"vitrine/proxy/lists"
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // Options configures the operator's app. The route of a nil function answers 404, so that an operator sees what
@@ -56,10 +57,11 @@ type Subject struct {
 	Health      *health.Checker
 	Metrics     *metrics.Metrics
 	Fields      *fields.Checker
-	Keeper      *kept.Keeper        // nil if no answers of another server are kept
-	KeptChanged func(keys []string) // tells caches in front which kept answers have changed
-	Purger      *purge.Purger       // nil if there are no caches in front
-	Shadow      *compare.Shadow     // nil if answers are not compared
+	Upstream    func() *traffic.Status // of the other server; returns nil if there is none
+	Keeper      *kept.Keeper           // nil if no answers of another server are kept
+	KeptChanged func(keys []string)    // tells caches in front which kept answers have changed
+	Purger      *purge.Purger          // nil if there are no caches in front
+	Shadow      *compare.Shadow        // nil if answers are not compared
 	Now         func() time.Time
 	// WrongToken counts a wrong token, and returns an error if the client has sent too many.
 	WrongToken func(*fiber.Ctx) error

@@ -50,6 +50,8 @@ type Explanation struct {
 	Millis float64 `json:"ms"`
 	// Upstream is set for answers that are kept of the other server's, in place of most of the above.
 	Upstream *Upstream `json:"upstream,omitempty"`
+	// Forwarded is set for answers of the other server's that no rule keeps, in the same way.
+	Forwarded *Forwarded `json:"forwarded,omitempty"`
 }
 
 // InMemory says whether the answer is in memory. Only the memory of this process counts, not that of caches in
@@ -76,8 +78,8 @@ type Options struct {
 	// Serve runs a request as the public listener does, and calls inspect in place of sending the answer. The error
 	// is what the client would see, and the response has its status.
 	Serve func(context.Context, *fasthttp.Request, response.Inspect) (*fasthttp.RequestCtx, error)
-	// ByRule explains the answer to a request if it is kept by rule; otherwise it returns nil.
-	ByRule func(*fasthttp.Request) (*Explanation, error)
+	// Elsewhere explains the answer to a request if it is the other server's; otherwise it returns nil.
+	Elsewhere func(*fasthttp.Request) (*Explanation, error)
 }
 
 // Explain runs a request and explains its answer. A request that would fail returns its error, unless it fails
@@ -88,14 +90,13 @@ func Explain(ctx context.Context, o Options, r Request) (e Explanation, err erro
 	if err != nil {
 		return e, err
 	}
-	// A rule comes first, as for requests: an answer that is kept by rule never reaches the handlers of this
-	// server.
-	byRule, err := o.ByRule(req)
+	// The other server comes first, as for requests: its answers never reach the handlers of this one.
+	elsewhere, err := o.Elsewhere(req)
 	switch {
 	case err != nil:
 		return e, err
-	case byRule != nil:
-		e = *byRule
+	case elsewhere != nil:
+		e = *elsewhere
 	default:
 		if e, err = o.own(ctx, r, req); err != nil {
 			return e, err

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/kept"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // Upstream explains an answer of the other server that is kept by rule, or would be. Texts are for people, and no
@@ -22,6 +23,27 @@ type Upstream struct {
 	Next    string   `json:"next"`             // what the next request does
 	Refresh string   `json:"refresh"`          // what a refresh does
 	Failed  string   `json:"failed,omitempty"` // the rule's last failure, if no request succeeded since
+	Server  string   `json:"server"`           // whether the other server answers
+}
+
+// Forwarded explains an answer of the other server that no rule keeps. Texts are for people, as in Upstream.
+type Forwarded struct {
+	To      string `json:"to"`  // the address that is asked, without the query
+	By      string `json:"by"`  // the setting that says so
+	Why     string `json:"why"` // why no rule keeps the answer
+	Callers string `json:"callers"`
+	Server  string `json:"server"`
+}
+
+// Server says whether the other server answers.
+func Server(s traffic.State) string {
+	if s.Failing {
+		return s.Why()
+	}
+	if s.Name() == traffic.NotAsked {
+		return "The other server was not asked yet."
+	}
+	return "The other server answers."
 }
 
 // Names lists what the answer depends on.
@@ -68,6 +90,8 @@ func Callers(door auth.Door, entry auth.Entry) string {
 		return "callers with the API key, a named key for the path, or a session"
 	case door == auth.Open:
 		return "everyone"
+	case door == auth.Elsewhere:
+		return "everyone; the other server decides whom it answers"
 	}
 	return "everyone, because no key is set for " + string(door)
 }

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // Views are the views of a server; *view.Set implements it.
@@ -30,6 +31,8 @@ type Checker struct {
 	Store    func() circuit.State // the state of the store behind the views; nil if it is not reported
 	Optional []string             // views whose source may be empty
 	Draining func() bool          // reports whether the server is about to end
+	// Upstream returns whether the other server answers; nil if there is none.
+	Upstream func() traffic.State
 }
 
 // Healthz reports that the process responds. It depends on nothing, because a supervisor restarts a process that
@@ -41,7 +44,8 @@ func (h *Checker) Healthz(c *fiber.Ctx) error {
 // Readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
 // the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or fails,
 // the status is still 200, because rows in memory can be served, but the state is degraded and data lists the
-// affected views.
+// affected views. The other server has no part in the state: it may be one that only few paths need, and no balancer
+// can help. That it fails is said, with the reason.
 func (h *Checker) Readyz(c *fiber.Ctx) error {
 	switch {
 	case h.Draining():
@@ -51,18 +55,37 @@ func (h *Checker) Readyz(c *fiber.Ctx) error {
 	}
 	// Not 503: if the store fails, that would remove all instances, and the answers that they can still give.
 	views, msg := h.degraded()
-	if len(views) == 0 {
+	if len(views) == 0 && h.Upstream == nil {
 		return h.Healthz(c)
 	}
+	answer := readiness{Status: fiber.StatusOK, Count: len(views), Data: views, Msg: msg}
+	if len(views) > 0 {
+		answer.State = "degraded"
+	} else {
+		answer.Data = []degradedView{}
+	}
+	if h.Upstream != nil {
+		state := h.Upstream()
+		public := state.Public()
+		answer.Upstream = &public
+		if state.Failing && answer.State == "" {
+			answer.State = "ready"
+		}
+		answer.Msg = strings.TrimSpace(msg + " " + state.Why())
+	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	return c.JSON(struct {
-		Status int `json:"status"`
-		Count  int `json:"count"`
-		// the views that are affected, in the order of Views.Status
-		Data  []degradedView `json:"data"`
-		State string         `json:"state"`
-		Msg   string         `json:"msg"`
-	}{fiber.StatusOK, len(views), views, "degraded", msg}, response.ContentType)
+	return c.JSON(answer, response.ContentType)
+}
+
+// readiness is the body of /readyz while there is something to say.
+type readiness struct {
+	Status int            `json:"status"`
+	Count  int            `json:"count"`
+	Data   []degradedView `json:"data"` // the views that are affected, in the order of Views.Status
+	State  string         `json:"state,omitempty"`
+	Msg    string         `json:"msg,omitempty"`
+	// Upstream has no address: everyone may ask.
+	Upstream *traffic.Public `json:"upstream,omitempty"`
 }
 
 // degradedView is a served view that the store could not confirm, or has no records for, or that is held. It is

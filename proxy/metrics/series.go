@@ -18,16 +18,24 @@ type Series struct {
 
 // seriesKey identifies a series. Routes are few and fixed, and so are rules, which only a new configuration changes.
 type seriesKey struct {
-	path  string
-	rule  string // name of the rule by which the answer is kept, in place of the route
-	class int
+	path     string
+	rule     string // name of the rule by which the answer is kept, in place of the route
+	endpoint string // label, in place of the route
+	class    int
 }
 
-// keptRule is the key under which a request has the name of the rule by which its answer is kept.
-type keptRule struct{}
+// byName is the key under which a request has what it is counted under in place of its route: the name of the rule by
+// which its answer is kept, or a pointer to an endpoint.
+type byName struct{}
+
+// kept begins the endpoints of rules.
+const kept = "kept "
 
 // ByRule has a request counted under the rule by which its answer is kept, in place of its route.
-func ByRule(c *fiber.Ctx, rule string) { c.Context().SetUserValue(keptRule{}, rule) }
+func ByRule(c *fiber.Ctx, rule string) { c.Context().SetUserValue(byName{}, rule) }
+
+// ByEndpoint has a request counted under an endpoint in place of its route. Endpoints must be few.
+func ByEndpoint(c *fiber.Ctx, endpoint *string) { c.Context().SetUserValue(byName{}, endpoint) }
 
 // SeriesOf returns the series of an answer. It keeps them, because looking up labels costs more than counting. A
 // path without a route gets the label "other". That bounds the number of series: clients cannot make new ones by
@@ -35,8 +43,11 @@ func ByRule(c *fiber.Ctx, rule string) { c.Context().SetUserValue(keptRule{}, ru
 func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 	// It is safe to keep the route's path, which is not in Fiber's buffers.
 	key := seriesKey{path: c.Route().Path, class: c.Response().StatusCode() / 100}
-	if rule, ok := c.Context().UserValue(keptRule{}).(string); ok {
-		key.path, key.rule = "", rule
+	switch name := c.Context().UserValue(byName{}).(type) {
+	case string:
+		key.path, key.rule = "", name
+	case *string:
+		key.path, key.endpoint = "", *name
 	}
 	// Nearly every request finds its series, so readers do not wait for each other.
 	m.mu.RLock()
@@ -45,8 +56,11 @@ func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 	if !ok {
 		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"),
 			"other"), strconv.Itoa(key.class)+"xx"
-		if key.rule != "" {
-			endpoint = "kept " + key.rule
+		switch {
+		case key.rule != "":
+			endpoint = kept + key.rule
+		case key.endpoint != "":
+			endpoint = key.endpoint
 		}
 		// Two requests may both get here: they make the same series.
 		found = Series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
@@ -55,4 +69,22 @@ func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 		m.mu.Unlock()
 	}
 	return found
+}
+
+// Asked returns the number of requests by endpoint.
+func (m *Metrics) Asked() map[string]uint64 {
+	all := map[string]uint64{}
+	only := prometheus.NewRegistry() // metrics can be read only by way of one
+	only.MustRegister(m.requests)
+	found, _ := only.Gather()
+	for _, f := range found {
+		for _, series := range f.GetMetric() {
+			for _, label := range series.GetLabel() {
+				if label.GetName() == "endpoint" {
+					all[label.GetValue()] += series.GetHistogram().GetSampleCount()
+				}
+			}
+		}
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/cache/result"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // entry is a kept response. It is immutable.
@@ -20,8 +21,9 @@ type entry struct {
 	content  *result.Answer // the body, which counts as in flight once, however many clients it is sent to
 	vary     []selecting
 	received time.Time
-	etag     string // empty if there is none
-	modified string // Last-Modified; empty if there is none
+	counts   *traffic.Path // of requests for the path
+	etag     string        // empty if there is none
+	modified string        // Last-Modified; empty if there is none
 
 	// These are computed once, on receipt.
 	age          time.Duration // when it was received
@@ -40,10 +42,11 @@ type selecting struct {
 	line        string // as the client sent it, if it was one line
 }
 
-// newEntry returns a response to a GET with the request headers asked. Without a Date the time of receipt stands in
-// (RFC 9110: 6.6.1).
+// newEntry returns a response to a GET with the request headers asked. counts are those of its path. Without a Date
+// the time of receipt stands in (RFC 9110: 6.6.1).
 func newEntry(
-	asked http.Header, status int, header http.Header, content *result.Answer, requested, received time.Time,
+	asked http.Header, status int, header http.Header, content *result.Answer, counts *traffic.Path,
+	requested, received time.Time,
 ) *entry {
 	d := parseDirectives(header["Cache-Control"])
 	date, err := http.ParseTime(header.Get("Date"))
@@ -52,7 +55,7 @@ func newEntry(
 		header.Set("Date", received.UTC().Format(http.TimeFormat))
 	}
 	e := &entry{
-		status: status, header: header, content: content, received: received,
+		status: status, header: header, content: content, received: received, counts: counts,
 		etag: header.Get("Etag"), modified: header.Get("Last-Modified"),
 		age: initialAge(header, date, requested, received), life: lifetime(header, d, date),
 		strict: d.has("must-revalidate", "proxy-revalidate", "no-cache"), shared: d.has("s-maxage"),
@@ -129,7 +132,7 @@ func (e *entry) updated(asked, fresh http.Header, requested, received time.Time)
 	if fresh["Age"] == nil {
 		delete(header, "Age")
 	}
-	return newEntry(asked, e.status, header, e.content, requested, received)
+	return newEntry(asked, e.status, header, e.content, e.counts, requested, received)
 }
 
 // size is about how many bytes the entry takes. 1024 stands for the structures; headers count twice, for the map

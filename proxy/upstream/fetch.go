@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/proxy/upstream/gate"
+	"vitrine/proxy/upstream/traffic"
 )
 
 // fetched is the result of a fetch: an entry that was kept, or a response that must be forwarded to one client. One
@@ -56,6 +57,7 @@ func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate
 	}
 	requested := p.options.Now()
 	resp, err := p.send(waiting, whole, more, by)
+	r.counts = whole.counts
 	if err != nil {
 		return fetched{}, err
 	}
@@ -89,10 +91,12 @@ func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate
 	}
 	defer g.Drop()
 	if g.Why != nil {
-		return fetched{}, fmt.Errorf("%w: %w", ErrBadGateway, g.Why)
+		err := fmt.Errorf("%w: %w", ErrBadGateway, g.Why)
+		p.traffic.failed(r.counts, err, traffic.Again{Target: r.probe()}, 0)
+		return fetched{}, err
 	}
 	body := &result.Answer{Body: exact(g.Bytes)}
-	e := newEntry(whole.header, resp.StatusCode, resp.Header, body, requested, received)
+	e := newEntry(whole.header, resp.StatusCode, resp.Header, body, r.counts, requested, received)
 	p.store.keep(r.key, e)
 	p.unkept.forget(r.key)
 	return fetched{entry: e, status: resp.StatusCode}, nil

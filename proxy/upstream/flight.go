@@ -31,7 +31,6 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 		f, by, err := p.join(ctx, r)
 		switch {
 		case err != nil:
-			p.counts.misses.Inc()
 			return p.finish(ctx, c, r, e, fetched{}, err)
 		case by != nil:
 			return p.lead(ctx, c, r, e, f, *by, arrived)
@@ -40,8 +39,7 @@ func (p *Proxy) load(ctx context.Context, c *fiber.Ctx, r *request, e *entry) er
 			return err
 		}
 	}
-	p.counts.misses.Inc()
-	by, err := p.gate.Admit(ctx, r.client)
+	by, err := p.admit(ctx, r)
 	if err != nil {
 		return p.finish(ctx, c, r, e, fetched{}, err)
 	}
@@ -55,7 +53,7 @@ func (p *Proxy) join(ctx context.Context, r *request) (f *flight.Run[int], by *g
 		return f, nil, nil
 	}
 	// Waiting for the share takes time: another request may lead by now, which Join finds out.
-	share, err := p.gate.Admit(ctx, r.client)
+	share, err := p.admit(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +79,6 @@ func (p *Proxy) lead(
 		defer func() { p.flights.End(r.key, f, got.status, err) }()
 		// Another flight may have landed between the look-up of e and this one.
 		if shared = p.newer(c, r, e, arrived); shared == nil {
-			p.counts.misses.Inc()
 			got, err = p.fetch(p.life, r, e, by)
 		}
 	}()
@@ -111,7 +108,6 @@ func (p *Proxy) follow(
 	switch {
 	// Other errors may come from what else is in the leader's request.
 	case refused, errors.Is(failure, ErrTimeout):
-		p.counts.misses.Inc()
 		return true, p.finish(ctx, c, r, e, fetched{}, failure)
 	case status >= 500 && e != nil && e.standsIn(p.options.Now(), false):
 		return true, p.answerStale(c, r, e)
@@ -132,13 +128,14 @@ func (p *Proxy) newer(c *fiber.Ctx, r *request, e *entry, arrived time.Time) *en
 
 // collapse answers with what another request has fetched.
 func (p *Proxy) collapse(c *fiber.Ctx, r *request, shared *entry) error {
-	p.counts.collapsed.Inc()
+	r.counts = shared.counts
+	r.counts.Collapsed.Inc()
 	return p.answer(c, []byte(r.key), shared, p.options.Now(), "fwd=miss; collapsed", "")
 }
 
 // answerStale answers with a stale entry because the other server fails.
 func (p *Proxy) answerStale(c *fiber.Ctx, r *request, e *entry) error {
-	p.counts.stale.Inc()
+	r.counts.Stale.Inc()
 	return p.answer(c, []byte(r.key), e, p.options.Now(), hit, "; detail=upstream-failed")
 }
 
@@ -146,12 +143,13 @@ func (p *Proxy) answerStale(c *fiber.Ctx, r *request, e *entry) error {
 // more, as long as it may.
 func (p *Proxy) finish(ctx context.Context, c *fiber.Ctx, r *request, e *entry, got fetched, err error) error {
 	now := p.options.Now()
+	r.counts.Misses.Inc()
 	if e != nil && e.standsIn(now, err != nil) && (err != nil || got.response != nil && got.status >= 500) {
 		got.discard()
 		return p.answerStale(c, r, e)
 	}
 	if err != nil {
-		p.counts.failed.Inc()
+		r.counts.Failed.Inc()
 		return err
 	}
 	why := "uri-miss"

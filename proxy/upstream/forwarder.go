@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -14,6 +15,7 @@ import (
 	"vitrine/proxy/metrics"
 	"vitrine/proxy/purge"
 	"vitrine/proxy/response"
+	"vitrine/proxy/upstream/traffic"
 	"vitrine/rules"
 	"vitrine/rules/urlpath"
 )
@@ -32,6 +34,9 @@ type Forwarder struct {
 	keeper *kept.Keeper
 	policy func(*fiber.Ctx) *Policy
 	tagged bool
+
+	end      context.CancelFunc // of watch
+	watching sync.WaitGroup
 }
 
 // ForwarderOptions configures a Forwarder. Policy is required. It is a function, because a reload changes it while
@@ -60,12 +65,17 @@ func NewForwarder(o ForwarderOptions) (*Forwarder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Forwarder{p, o.Keeper, o.Policy, o.Tagged}, nil
+	ctx, end := context.WithCancel(context.Background())
+	f := &Forwarder{proxy: p, keeper: o.Keeper, policy: o.Policy, tagged: o.Tagged, end: end}
+	f.watching.Go(func() { f.watch(ctx) })
+	return f, nil
 }
 
 // Close ends running requests and waits for those in the background. A nil Forwarder has none.
 func (f *Forwarder) Close() {
 	if f != nil {
+		f.end()
+		f.watching.Wait()
 		f.proxy.Close()
 	}
 }
@@ -140,6 +150,7 @@ func (f *Forwarder) pass(c *fiber.Ctx, path urlpath.Path, door auth.Door) error 
 		Known: entry.Known, Scheme: set.Auth.Scheme(c), Addr: set.Auth.Addr(c), Key: entry.Key,
 		Query:    entry.Query(c.Context().URI().QueryString()),
 		Withhold: entry.Withhold,
+		counted:  counted{path: c.Path(), prefix: set.prefix(c.Path())},
 	})
 	if err != nil {
 		return err
@@ -201,6 +212,7 @@ func (f *Forwarder) passUnkept(c *fiber.Ctx, rule *kept.Rule, entry auth.Entry, 
 	err = f.proxy.Serve(c, Client{
 		Known: true, Scheme: set.Auth.Scheme(c), Addr: set.Auth.Addr(c), Key: entry.Key, Query: []byte(params),
 		Withhold: func(h http.Header) { clear(h) }, // the answer is the same for all callers
+		counted:  counted{rule: rule.Name},
 	})
 	if err != nil {
 		return err
@@ -222,11 +234,29 @@ func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept
 		return kept.Answer{}, fmt.Errorf("fetch %s: %w: there is no other server", r.Target, rules.ErrUnavailable)
 	}
 	path, _, _ := strings.Cut(r.Target, "?")
+	counts, again := f.proxy.traffic.ByRule(r.Rule), traffic.Again{Target: r.Target, Rule: true}
 	answer, err := f.proxy.FetchWhole(ctx, WholeRequest{
 		Target: r.Target, Accept: r.Accept, Key: by.Auth.UpstreamKey(path),
 		ETag: r.ETag, Modified: r.Modified, Most: r.Most,
 	})
-	return kept.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body}, err
+	switch {
+	case errors.Is(err, ErrTooLong): // the caller sends it another way
+		f.proxy.traffic.Answered(counts, 0)
+	case err != nil:
+		f.proxy.traffic.failed(counts, err, again, 0)
+	}
+	return kept.Answer{
+		Status: answer.Status, Header: answer.Header, Body: answer.Body,
+		Judged: func(status int, failure string) {
+			if failure == "" && !failsBy(status) {
+				f.proxy.traffic.Answered(counts, 0)
+				return
+			}
+			by := traffic.RuleFailure(status, failure)
+			by.Again = again
+			f.proxy.traffic.Failed(counts, by, 0)
+		},
+	}, err
 }
 
 // DecidesCORS reports whether the upstream server decides which sites' scripts may read the answer to a request: an

@@ -37,6 +37,6 @@ func (r *repeatable) Again() (body []byte, hold listener.Reservation, ok bool) {
 	if !s.inFlight.Retain(e.content) {
 		return nil, nil, false
 	}
-	s.hit()
+	e.counts.Hits.Inc()
 	return e.content.Body, e.content, true
 }

@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/upstream/gate"
+	"vitrine/proxy/upstream/traffic"
 	"vitrine/rules"
 )
 
@@ -37,6 +39,9 @@ type request struct {
 	scheme string     // of the client's request
 	secret string     // Client.Key
 	known  bool       // Client.Known
+
+	counts *traffic.Path
+	opens  string // the path that gets counts of its own with a good answer; empty if it has no need of them
 }
 
 // newRequest copies what it needs, because the HTTP server uses the memory of a request again after the handler.
@@ -66,13 +71,18 @@ func (r *request) memory(c *fiber.Ctx) int64 {
 
 // toGate returns the request to send, with the headers of more in place of the client's.
 func (p *Proxy) toGate(r *request, more http.Header) gate.Request {
-	all := gate.Request{URL: r.key}
+	all := gate.Request{URL: r.key, Probe: r.probe()}
 	all.Make = func(ctx context.Context) (*http.Request, error) { return p.outgoing(ctx, r, more) }
-	// A page that only its user may see is no path for probes.
-	if !r.known && (r.method == http.MethodGet || r.method == http.MethodHead) {
-		all.Probe, _, _ = strings.Cut(r.target, "?") // parameters may cost much
-	}
 	return all
+}
+
+// probe returns the path that others may ask for in order to see whether the server answers; empty if they may not.
+// A page that only its user may see is no such path.
+func (r *request) probe() (path string) {
+	if !r.known && (r.method == http.MethodGet || r.method == http.MethodHead) {
+		path, _, _ = strings.Cut(r.target, "?") // parameters may cost much
+	}
+	return path
 }
 
 // translate makes the headers of a response those of this server. The order matters: the secret is looked for in
@@ -84,13 +94,29 @@ func (p *Proxy) translate(r *request, resp *gate.Response) {
 	r.hideSecret(resp.Header)
 }
 
-// send sends a client's request.
+// admit waits for the share of a request's client.
+func (p *Proxy) admit(ctx context.Context, r *request) (gate.Share, error) {
+	by, err := p.gate.Admit(ctx, r.client)
+	if err != nil {
+		p.traffic.failed(r.counts, err, traffic.Again{}, 0)
+	}
+	return by, err
+}
+
+// send sends a client's request, and records what comes of it.
 func (p *Proxy) send(waiting context.Context, r *request, more http.Header, by gate.Share) (*gate.Response, error) {
+	began := time.Now()
 	resp, err := p.gate.Send(waiting, by, p.toGate(r, more))
+	p.record(r, began, resp, err)
 	if err == nil {
 		p.translate(r, resp)
 	}
 	return resp, err
+}
+
+// record records what came of a request that began at a time.
+func (p *Proxy) record(r *request, began time.Time, resp *gate.Response, err error) {
+	r.counts = p.traffic.record(sent{r.counts, r.opens, r.probe(), time.Since(began)}, resp, err)
 }
 
 // outgoing returns the request for the other server, with the headers of more in place of the client's. The path

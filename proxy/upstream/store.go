@@ -16,7 +16,6 @@ type store struct {
 	budget   int64
 	inFlight *result.InFlight
 	now      func() time.Time
-	hit      func() // counts an answer that was repeated
 
 	kept    *ristretto.Cache[[]byte, *variants]
 	keeping sync.Mutex // one change of kept at a time

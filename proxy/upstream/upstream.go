@@ -16,7 +16,9 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/metrics"
 	"vitrine/proxy/upstream/gate"
+	"vitrine/proxy/upstream/traffic"
 	"vitrine/rules"
 )
 
@@ -28,6 +30,7 @@ type Options struct {
 	Timeout   time.Duration    // how long the other server may be silent; 30 s
 	Budget    int64            // of the kept answers, in bytes; 64 MiB
 	KeptBytes int              // a longer answer is not kept; 4 MiB
+	Recheck   time.Duration    // after which a failure is asked about again, if no client asks; 30 s
 	Now       func() time.Time // if nil, time.Now
 	Metrics   prometheus.Registerer
 	// InFlight is the memory for bodies of requests and answers on their way. If nil, it has no bound.
@@ -41,7 +44,7 @@ type Proxy struct {
 	marks   marks
 	gate    *gate.Gate
 	store   *store
-	counts  counts
+	traffic outcomes
 	flights flights
 	unkept  *unkept
 	life    context.Context // of requests that several clients may share
@@ -70,15 +73,15 @@ func New(o Options) (*Proxy, error) {
 		return nil, fmt.Errorf("upstream: the scheme %q is neither http nor https", o.Scheme)
 	}
 	p := &Proxy{options: o, base: base, unkept: newUnkept()}
+	p.traffic = outcomes{traffic.New(o.Metrics, o.Now), p.Down}
 	if p.store, err = newStore(o.Budget, o.InFlight, o.Now); err != nil {
 		return nil, err
 	}
-	p.counts = newCounts(o.Metrics, p.store.bytes, p.Down)
-	p.store.hit = p.counts.hits.Inc
+	ended := newStats(o.Metrics, p.store.bytes, p.Down)
 	p.life, p.end = context.WithCancel(context.Background())
 	p.gate = gate.New(gate.Options{
 		ServerName: (&url.URL{Host: o.Host}).Hostname(), Timeout: o.Timeout, InFlight: o.InFlight,
-		Ended: p.counts.ended.Inc,
+		Ended: ended.Inc, Reached: p.traffic.Reached,
 		Probe: func(ctx context.Context, method, path string) (*http.Request, error) {
 			return p.outgoing(ctx, &request{method: method, target: path, header: ownHeader()}, nil)
 		},
@@ -109,6 +112,7 @@ type Client struct {
 	// Withhold deletes headers that must not be forwarded, in addition to those of a hop. If nil, it deletes none.
 	Withhold func(http.Header)
 	Key      string // key for the other server, which admits the request; empty if none
+	counted  counted
 }
 
 // Serve answers a request whose path the other server may get. Errors are ErrBadGateway, ErrTimeout, a
@@ -135,16 +139,20 @@ func (p *Proxy) Serve(c *fiber.Ctx, from Client) error {
 		e = p.store.find(key, h)
 	}
 	if e != nil && e.left(now) > 0 {
-		p.counts.hits.Inc()
+		e.counts.Hits.Inc()
+		metrics.ByEndpoint(c, &e.counts.Endpoint)
 		return p.answer(c, key, e, now, hit, "")
 	}
 	r := newRequest(c, string(key), from)
+	r.counts, r.opens = p.traffic.countsOf(from.counted), strings.Clone(from.counted.path)
+	defer func() { metrics.ByEndpoint(c, &r.counts.Endpoint) }() // the answer may give the path counts of its own
 	if p.marks.comesBack(r.header["Via"]) {
 		return fmt.Errorf("%w: upstream.url leads back here", ErrBadGateway)
 	}
 	if e != nil && -e.left(now) < e.revalidating && !e.strict {
-		p.validateLater(r, e)
-		p.counts.stale.Inc()
+		later := *r // it outlives this request
+		p.validateLater(&later, e)
+		e.counts.Stale.Inc()
 		return p.answer(c, key, e, now, hit, "; detail=revalidating")
 	}
 	if n := r.memory(c); n > result.Uncounted {
@@ -183,15 +191,14 @@ func appendKey(dst []byte, c *fiber.Ctx, from Client) []byte {
 
 // pass forwards a request without the cache, and drops the entries that it may have changed.
 func (p *Proxy) pass(ctx context.Context, c *fiber.Ctx, r *request, why string) error {
-	p.counts.passed.Inc()
-	by, err := p.gate.Admit(ctx, r.client)
-	if err != nil {
-		p.counts.failed.Inc()
-		return err
+	var resp *gate.Response
+	by, err := p.admit(ctx, r)
+	if err == nil {
+		resp, err = p.send(ctx, r, nil, by)
 	}
-	resp, err := p.send(ctx, r, nil, by)
+	r.counts.Passed.Inc()
 	if err != nil {
-		p.counts.failed.Inc()
+		r.counts.Failed.Inc()
 		return err
 	}
 	if why == "method" && r.method != http.MethodOptions && resp.StatusCode < 400 {

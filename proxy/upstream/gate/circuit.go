@@ -30,8 +30,9 @@ const (
 // failed probes open the circuit. So no choice of URLs opens it while the server answers others. Run goes on probing
 // while the circuit is open, and the first answer closes it: no client's request is used up to find out.
 type circuit struct {
-	probe func(ctx context.Context, method, path string) error // any answer will do
-	doubt chan struct{}                                        // of capacity one: the server may be down
+	probe   func(ctx context.Context, method, path string) error // any answer will do
+	reached func()                                               // called after an answer to a probe; may be nil
+	doubt   chan struct{}                                        // of capacity one: the server may be down
 
 	mu      sync.Mutex // guards the rest
 	answers uint64     // to clients' requests
@@ -42,8 +43,10 @@ type circuit struct {
 	path    string              // the last that was answered: a server may hang for "/", and answer others
 }
 
-func newCircuit(probe func(ctx context.Context, method, path string) error) *circuit {
-	return &circuit{probe: probe, doubt: make(chan struct{}, 1), silent: map[uint64]struct{}{}, path: "/"}
+func newCircuit(probe func(ctx context.Context, method, path string) error, reached func()) *circuit {
+	return &circuit{
+		probe: probe, reached: reached, doubt: make(chan struct{}, 1), silent: map[uint64]struct{}{}, path: "/",
+	}
 }
 
 // check returns an error if the circuit is open.
@@ -102,6 +105,9 @@ func (c *circuit) run(ctx context.Context) {
 			before := c.count()
 			method, path := c.target(failed)
 			err := c.probe(ctx, method, path)
+			if err == nil && c.reached != nil {
+				c.reached()
+			}
 			if err == nil || ctx.Err() != nil || c.count() != before { // it answers clients at least
 				break
 			}

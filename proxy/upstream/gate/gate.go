@@ -39,7 +39,7 @@ var (
 // mostDialing bounds how long it takes to connect; Options.Timeout is for answers.
 const mostDialing = 5 * time.Second
 
-// Options configures a Gate. All are required.
+// Options configures a Gate. All but Reached are required.
 type Options struct {
 	ServerName string        // in the server's certificate
 	Timeout    time.Duration // how long the server may be silent
@@ -47,6 +47,8 @@ type Options struct {
 	// Probe makes a HEAD or GET request for a path, for which any answer will do.
 	Probe func(ctx context.Context, method, path string) (*http.Request, error)
 	Ended func() // called for each stream that ends for others
+	// Reached is called when the server answers a probe. If nil, no call is made.
+	Reached func()
 }
 
 // Gate sends requests to one server. It is safe for concurrent use.
@@ -71,7 +73,7 @@ func New(o Options) *Gate {
 		options: o, shares: shares{of: map[netip.Prefix]*share{}}, streams: newStreams(o.Ended),
 		connections: semaphore.NewWeighted(mostConnections), own: semaphore.NewWeighted(mostOwn),
 	}
-	g.circuit = newCircuit(g.probe)
+	g.circuit = newCircuit(g.probe, o.Reached)
 	most := mostConnections + mostOwn + 1 // and a probe
 	g.transport = &http.Transport{
 		DialContext: g.dial, DialTLSContext: g.dialTLS,

@@ -1,0 +1,139 @@
+package traffic
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The reasons why a request failed, as metrics have them.
+const (
+	Refused     = "refused"     // the connection was refused
+	Unreachable = "unreachable" // there was no connection for another reason, such as an unknown name
+	TLS         = "tls"         // the certificate, or the handshake
+	Timeout     = "timeout"     // no answer in time
+	Broken      = "broken"      // what came is no whole answer of HTTP
+	HTTPStatus  = "status"      // an answer of status 500 or more
+	Unusable    = "unusable"    // an answer to a path with a rule which that rule cannot take, such as a login
+)
+
+var reasons = []string{Refused, Unreachable, TLS, Timeout, Broken, HTTPStatus, Unusable}
+
+// texts are the reasons in words, but for those with a number or a text of their own.
+var texts = map[string]string{
+	Refused: "connection refused", Unreachable: "no connection", TLS: "TLS does not succeed",
+	Timeout: "no answer in time", Broken: "no whole answer",
+}
+
+// Failure is why a request brought no usable answer.
+type Failure struct {
+	Reason string // one of the constants
+	Text   string // in words, without hosts and keys: /readyz is public; if empty, those of Reason
+	Err    error  // for the operator; nil if Text says it all
+	Again  Again
+}
+
+// Again is what a later request may ask for in order to find out whether it still fails. The zero Again is nothing,
+// as of a page that only its user may see.
+type Again struct {
+	Target string
+	Rule   bool // Target is the key of an answer that is kept by rule, otherwise a path
+}
+
+// StatusFailure is the failure of an answer with a status of 500 or more.
+func StatusFailure(status int) Failure {
+	return Failure{Reason: HTTPStatus, Text: "status " + strconv.Itoa(status)}
+}
+
+// State says whether the other server answers. The zero State is that of one that was not asked yet. Times are those
+// of this process.
+type State struct {
+	Since       time.Time // when the first request failed since the last answer, or was answered since the last failure
+	LastSuccess time.Time
+	LastFailure time.Time
+	Failing     bool
+	Last        Failure // the last one; only while it fails
+	Failures    int     // requests that failed since Since
+}
+
+// The names of states, as operators see them.
+const (
+	Answering = "answering"
+	Failing   = "failing"
+	NotAsked  = "not asked"
+)
+
+// Name returns one of the names.
+func (s State) Name() string {
+	switch {
+	case s.Failing:
+		return Failing
+	case s.LastSuccess.IsZero():
+		return NotAsked
+	}
+	return Answering
+}
+
+// Why says in a sentence since when the other server fails, and why; "" if it does not. It is public.
+func (s State) Why() string {
+	if !s.Failing {
+		return ""
+	}
+	return "The other server has failed since " + s.Since.UTC().Format(time.DateTime) + " UTC: " + s.Last.words() + "."
+}
+
+// words returns the reason in words.
+func (f Failure) words() string {
+	if f.Text != "" {
+		return f.Text
+	}
+	return texts[f.Reason]
+}
+
+// detail returns what the error says beyond the reason.
+func (f Failure) detail() string {
+	if f.Err == nil {
+		return ""
+	}
+	return strings.ToValidUTF8(f.Err.Error(), "?")
+}
+
+// answered returns the state after an answer.
+func (s State) answered(now time.Time) State {
+	if s.Failing || s.LastSuccess.IsZero() {
+		s.Since = now
+	}
+	s.Failing, s.Last, s.Failures, s.LastSuccess = false, Failure{}, 0, now
+	return s
+}
+
+// failed returns the state after a failure. What to ask for again stays if this failure names nothing.
+func (s State) failed(f Failure, now time.Time) State {
+	if f.Again == (Again{}) {
+		f.Again = s.Last.Again
+	}
+	if !s.Failing {
+		s.Failing, s.Since = true, now
+	}
+	s.Last, s.LastFailure = f, now
+	s.Failures++
+	return s
+}
+
+// Unreached reports whether an answer to any request at all, whatever it says, ends the failure.
+func (f Failure) Unreached() bool {
+	switch f.Reason {
+	case Refused, Unreachable, TLS:
+		return true
+	}
+	return false
+}
+
+// RuleFailure is the failure of an answer to a path with a rule that cannot take it. status is that of the answer.
+func RuleFailure(status int, reason string) Failure {
+	if status >= http.StatusInternalServerError {
+		return StatusFailure(status)
+	}
+	return Failure{Reason: Unusable, Text: reason}
+}
