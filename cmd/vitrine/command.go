@@ -88,7 +88,6 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"join":   func(words []string) string { return strings.Join(words, ", ") },
 	"rights": func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
 	"key":    keyState,
-	"holds":  holds,
 }).Parse(outputSource))
 
 // millis prints a time in milliseconds; nil is one that is not known.
@@ -97,17 +96,6 @@ func millis(ms *float64) string {
 		return "-"
 	}
 	return (time.Duration(*ms*1000) * time.Microsecond).Round(time.Millisecond / 10).String()
-}
-
-// holds prints the verdict of a clause.
-func holds(verdict *bool) string {
-	switch {
-	case verdict == nil:
-		return "-"
-	case *verdict:
-		return "holds"
-	}
-	return "fails"
 }
 
 // printTable prints data by the template with a name, with aligned columns. The columns are as wide as the widest

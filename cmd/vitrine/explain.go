@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"net/url"
 	"os"
 	"strings"
@@ -39,11 +38,7 @@ func explainCommand() *cobra.Command {
 		case asJSON:
 			return printJSON(cmd.OutOrStdout(), e)
 		}
-		err = output.ExecuteTemplate(cmd.OutOrStdout(), "explain", e)
-		if e.Selected != nil {
-			err = errors.Join(err, printTable(cmd.OutOrStdout(), "clauses", flat(nil, e.Selected.Clauses, "")))
-		}
-		return err
+		return e.WriteText(cmd.OutOrStdout())
 	}, "store", "admin.listen")
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.Flags().StringVar(&q.ID, "id", "", "`ID` of the record in question")
@@ -51,13 +46,4 @@ func explainCommand() *cobra.Command {
 	cmd.Flags().StringVar(&keyFile, "key-file", "", "`FILE` with the API key of the request")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// flat appends clauses, each before its parts.
-func flat(all, clauses []explain.Clause, indent string) []explain.Clause {
-	for _, c := range clauses {
-		c.Clause = indent + c.Clause
-		all = flat(append(all, c), c.Clauses, indent+"  ")
-	}
-	return all
 }

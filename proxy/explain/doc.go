@@ -6,6 +6,7 @@
 //	Membership  why the answer has the record or not                              (membership.go)
 //	Upstream    what is kept of the other server's answers by rule                (upstream.go)
 //	Forwarded   why an answer is the other server's, and not kept                 (upstream.go)
+//	WriteText   the explanation for people                                        (text.go)
 //
 // It asks by the ways that requests take: each clause is counted by the Select of a snapshot, and the reference
 // matcher decides about the record. No package that answers requests knows of this one, and this one knows no server:
