@@ -137,7 +137,8 @@ func dryRun(
 }
 
 // explainAnswer answers GET /admin/explain?url=URL&id=ID&user=NAME with an explanation, or with the error of the
-// request. A POST has the URL in its body. The request has the X-API-Key of this one.
+// request. A POST has the URL in its body. The request has the X-API-Key of this one. Clients that prefer text/plain
+// to JSON get the text that `vitrine explain` prints.
 func explainAnswer(s *Server, c *fiber.Ctx) error {
 	p := query.Read(c.Context().QueryArgs().All())
 	r := explain.Request{
@@ -153,5 +154,10 @@ func explainAnswer(s *Server, c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(e)
+	c.Vary(fiber.HeaderAccept)
+	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) != fiber.MIMETextPlain {
+		return c.JSON(e)
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
+	return e.WriteText(c.Response().BodyWriter())
 }
