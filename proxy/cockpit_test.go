@@ -64,7 +64,8 @@ type liveEvent struct {
 			Value  float64
 		}
 	}
-	Runs map[string][]cockpit.Slot
+	Runs     map[string][]cockpit.Slot
+	Failures []cockpit.Minute
 }
 
 // readEvent returns the next event of a stream, its name and its data.
@@ -86,11 +87,12 @@ func readEvent(t *testing.T, r *bufio.Reader) (name, data string) {
 	}
 }
 
-// TestCockpitStream: operators see views, requests and runs. Streams are limited in number, free their place when the
+// TestCockpitStream: operators see views, requests, runs and failures. Streams are limited in number, free their place when the
 // client leaves, and end when the server drains.
 func TestCockpitStream(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Metrics = metrics.New()
+	o.Upstream.URL, o.Upstream.Paths = "http://127.0.0.1:1", []string{"/old"}
 	s := proxytest.Open(t, proxytest.Institute(t), o)
 	public, admin := proxytest.Listen(t), proxytest.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -100,13 +102,15 @@ func TestCockpitStream(t *testing.T) {
 	o.Metrics.JobEnded("activities", "held", 0, 1, 0, 0)
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	open := func() *http.Response {
-		res, err := client.Get("http://" + admin.Addr().String() + "/admin/live")
+	get := func(url string) *http.Response {
+		res, err := client.Get(url)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return res
 	}
+	open := func() *http.Response { return get("http://" + admin.Addr().String() + "/admin/live") }
+	get("http://" + public.Addr().String() + "/old/page").Body.Close() // nothing listens behind it
 	for _, protocol := range []string{"1.0", "1.1"} {
 		conn, err := net.Dial("tcp", admin.Addr().String())
 		if err != nil {
@@ -141,8 +145,8 @@ func TestCockpitStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests := e.Metrics["vitrine_request_seconds"].Series
-		if !e.State.Ready || len(e.State.Views) == 0 || len(e.State.Actions) == 0 || len(requests) != 1 ||
-			requests[0].Labels["endpoint"] != "activities" ||
+		if !e.State.Ready || len(e.State.Views) == 0 || len(e.State.Actions) == 0 || len(requests) != 2 ||
+			requests[0].Labels["endpoint"] != "activities" || len(e.Failures) != 1 || e.Failures[0].Count != 1 ||
 			len(e.Runs["activities"]) != 1 || e.Runs["activities"][0].Worst != "held" {
 			t.Errorf("event: %s", data)
 		}

@@ -73,6 +73,10 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	// Count and log it. A stream has no size yet: observeStream does both when it has ended.
 	took, series, level := time.Since(c.Context().Time()), s.metrics.SeriesOf(c), accessLevel(c)
 	series.Seconds.Observe(took.Seconds())
+	// A balancer that asks whether the server is ready gets 503 before it is: that is no failure.
+	if c.Response().StatusCode() >= fiber.StatusInternalServerError && !isHealth(c.Path()) {
+		s.metrics.Failures.Record(time.Now())
+	}
 	logs := s.options.AccessLog && s.log.Enabled(context.Background(), level)
 	if stream, ok := c.Response().BodyStream().(*listener.Stream); ok {
 		s.observeStream(c, stream, series, logs)

@@ -38,7 +38,8 @@ func (a *app) newCockpit(routes *fiber.App) *cockpit.Cockpit {
 	host, _ := os.Hostname()
 	instance := fmt.Sprintf("%s/%d", host, os.Getpid())
 	return cockpit.New(cockpit.Options{
-		Metrics: a.Metrics.Registry(), Runs: &a.Metrics.Runs, Journal: a.Journal, Now: a.Now,
+		Metrics: a.Metrics.Registry(), Runs: &a.Metrics.Runs, Failures: &a.Metrics.Failures, Journal: a.Journal,
+		Now: a.Now,
 		State: func(ctx context.Context) any {
 			now := cockpitState{
 				Instance: instance, Ready: a.Health.Views.Ready(), Degraded: a.Health.Degraded(),

@@ -1,8 +1,9 @@
 // Package cockpit serves the operator's page and the stream of events that the page shows.
 //
 // The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two
-// seconds an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, and the
-// last warnings of the log. The page itself remembers the figures of the last minutes.
+// seconds an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, the
+// requests that failed in the last hour, and the last warnings of the log. The page itself remembers the figures of the
+// last minutes.
 //
 // A stream is an io.Reader that waits until its next event is due. So it needs no goroutine of its own: it ends with
 // the connection that sends it, or with Close. Streams that are open at the same time share their events.
@@ -48,11 +49,12 @@ func File(name string) (body []byte, mediaType string, ok bool) {
 
 // Options says what a Cockpit shows. Its functions must be safe for concurrent use.
 type Options struct {
-	Metrics prometheus.Gatherer
-	State   func(context.Context) any // returns what else to show, for JSON
-	Runs    *Runs
-	Journal *Journal         // nil if the log is not kept
-	Now     func() time.Time // if nil, time.Now
+	Metrics  prometheus.Gatherer
+	State    func(context.Context) any // returns what else to show, for JSON
+	Runs     *Runs
+	Failures *Failures        // nil if they are not recorded
+	Journal  *Journal         // nil if the log is not kept
+	Now      func() time.Time // if nil, time.Now
 }
 
 // Cockpit makes the events. It is safe for concurrent use. No goroutine belongs to it, so one that is never closed
@@ -173,13 +175,14 @@ func (c *Cockpit) next() []byte {
 // bodyAt makes an event.
 func (c *Cockpit) bodyAt(now time.Time) []byte {
 	body, err := json.Marshal(struct {
-		At      int64             `json:"at"` // Unix milliseconds
-		State   any               `json:"state"`
-		Metrics map[string]family `json:"metrics"`
-		Runs    map[string][]Slot `json:"runs"`
-		Log     []json.RawMessage `json:"log"`
+		At       int64             `json:"at"` // Unix milliseconds
+		State    any               `json:"state"`
+		Metrics  map[string]family `json:"metrics"`
+		Runs     map[string][]Slot `json:"runs"`
+		Failures []Minute          `json:"failures"`
+		Log      []entry           `json:"log"`
 	}{now.UnixMilli(), c.options.State(c.ctx), gather(c.options.Metrics), c.options.Runs.lastDay(now),
-		c.options.Journal.lines()})
+		c.options.Failures.byMinute(now), c.options.Journal.all()})
 	if err != nil {
 		body = []byte("{}") // the event has a value that JSON cannot express; the page keeps what it shows
 	}

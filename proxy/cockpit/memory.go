@@ -74,16 +74,70 @@ func (r *Runs) lastDay(now time.Time) map[string][]Slot {
 	return all
 }
 
-// mostLines and mostText bound the journal, whose whole content is in every event.
+// Failures remembers how many requests failed in each minute of the last hour, so that an operator who opens the page
+// sees the failures before that. The zero value has none. It is safe for concurrent use.
+type Failures struct {
+	mu      sync.Mutex
+	minutes []Minute // oldest first
+}
+
+// Minute is a minute in which requests failed.
+type Minute struct {
+	At    int64 `json:"at"` // when it begins, in Unix seconds
+	Count int   `json:"count"`
+}
+
+// Record adds a request that fails now.
+func (f *Failures) Record(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, at := lastHour(f.minutes, now), now.Truncate(time.Minute).Unix()
+	if len(all) == 0 || all[len(all)-1].At < at {
+		all = append(all, Minute{At: at})
+	}
+	all[len(all)-1].Count++
+	f.minutes = all
+}
+
+// lastHour returns the minutes of the last hour. It may change all.
+func lastHour(all []Minute, now time.Time) []Minute {
+	return slices.DeleteFunc(all, func(m Minute) bool { return m.At < now.Add(-time.Hour).Unix() })
+}
+
+// byMinute returns a copy; nil for nil.
+func (f *Failures) byMinute(now time.Time) []Minute {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return lastHour(slices.Clone(f.minutes), now)
+}
+
+// mostEntries, mostLines and mostText bound the journal, whose whole content is in every event.
 const (
-	mostLines = 50
-	mostText  = 1000 // bytes of a value
+	mostEntries = 50
+	mostLines   = 5    // of an entry
+	mostText    = 1000 // bytes of a value
 )
 
-// Journal remembers the last warnings and errors of the log. The zero value has none. It is safe for concurrent use.
+// Journal remembers the last warnings and errors of the log. Lines that differ only in words with a digit or a slash,
+// such as times, paths and addresses, are one entry: otherwise one cause that repeats would crowd out all others.
+// The zero value has none. It is safe for concurrent use.
 type Journal struct {
-	mu   sync.Mutex
-	last []json.RawMessage // newest last
+	mu      sync.Mutex
+	entries []entry // the one with the newest line is the last
+	made    int     // entries so far
+}
+
+// entry has lines that repeat each other.
+type entry struct {
+	kind  string
+	ID    int               `json:"id"` // the same in all events, unlike the place
+	Count int               `json:"count"`
+	First int64             `json:"first"` // when the first line was written, in Unix milliseconds
+	Last  int64             `json:"last"`  // when the last line was written, too
+	Lines []json.RawMessage `json:"lines"` // the last ones, newest last
 }
 
 // Tee returns a handler that writes to h, and to the journal. It accepts whole lines if h does.
@@ -116,18 +170,41 @@ func asText(_ []string, a slog.Attr) slog.Attr {
 func (j *Journal) Write(line []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.last = append(j.last, bytes.Clone(line)); len(j.last) > mostLines {
-		j.last = j.last[1:]
+	now, kind := time.Now().UnixMilli(), kindOf(line)
+	e := entry{kind: kind, ID: j.made, First: now}
+	if i := slices.IndexFunc(j.entries, func(e entry) bool { return e.kind == kind }); i >= 0 {
+		e = j.entries[i]
+		j.entries = slices.Delete(j.entries, i, i+1)
+	} else if j.made++; len(j.entries) == mostEntries {
+		j.entries = slices.Delete(j.entries, 0, 1)
 	}
+	e.Count++
+	e.Last = now
+	// A new slice, because events may still have the old one.
+	e.Lines = append(slices.Clone(e.Lines[max(len(e.Lines)-mostLines+1, 0):]), bytes.Clone(line))
+	j.entries = append(j.entries, e)
 	return len(line), nil
 }
 
-// lines returns a copy; nil for a nil journal.
-func (j *Journal) lines() []json.RawMessage {
+// kindOf returns what lines that repeat each other have in common. It does not decode the line, because a server that
+// fails may log thousands in a second.
+func kindOf(line []byte) string {
+	var kind strings.Builder
+	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '"' }) {
+		if !bytes.ContainsAny(word, "0123456789/") {
+			kind.Write(word)
+			kind.WriteByte(' ')
+		}
+	}
+	return kind.String()
+}
+
+// all returns a copy; nil for a nil journal.
+func (j *Journal) all() []entry {
 	if j == nil {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.Clone(j.last)
+	return slices.Clone(j.entries)
 }

@@ -20,17 +20,24 @@ import (
 
 // event is an event of a stream.
 type event struct {
-	Runs map[string][]cockpit.Slot
-	Log  []map[string]string
+	Runs     map[string][]cockpit.Slot
+	Failures []cockpit.Minute
+	Log      []struct {
+		Count       int
+		First, Last int64
+		Lines       []map[string]string
+	}
 }
 
-// eventAt returns the first event of a new cockpit, at a time.
-func eventAt(t *testing.T, runs *cockpit.Runs, journal *cockpit.Journal, now time.Time) (e event) {
+// eventAt returns the first event of a new cockpit with some options, at a time.
+func eventAt(t *testing.T, o cockpit.Options, now time.Time) (e event) {
 	t.Helper()
-	c := cockpit.New(cockpit.Options{
-		Metrics: prometheus.NewRegistry(), Runs: runs, Journal: journal, Now: func() time.Time { return now },
-		State: func(context.Context) any { return nil },
-	})
+	o.Metrics, o.Now = prometheus.NewRegistry(), func() time.Time { return now }
+	o.State = func(context.Context) any { return nil }
+	if o.Runs == nil {
+		o.Runs = &cockpit.Runs{}
+	}
+	c := cockpit.New(o)
 	stream, err := c.Stream()
 	if err != nil {
 		t.Fatal(err)
@@ -104,22 +111,51 @@ func TestRuns(t *testing.T) {
 	then := cockpit.Slot{At: at.Add(time.Hour).Unix(), Runs: 1, Worst: "published", Changed: 1, Seconds: 1}
 	for later, want := range map[time.Duration][]cockpit.Slot{time.Hour: {first, then},
 		24*time.Hour + time.Minute: {then}, 26 * time.Hour: {}} {
-		if got := eventAt(t, runs, nil, at.Add(later)).Runs["activities"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := eventAt(t, cockpit.Options{Runs: runs}, at.Add(later)).Runs["activities"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("after %v: %v, want %v", later, got, want)
 		}
 	}
 	for i := range 400 {
 		runs.Record("activities", "unchanged", 0, 0, at.Add(time.Duration(i)*slot))
 	}
-	if got := eventAt(t, runs, nil, at.Add(400*slot)).Runs["activities"]; len(got) > 97 {
+	if got := eventAt(t, cockpit.Options{Runs: runs}, at.Add(400*slot)).Runs["activities"]; len(got) > 97 {
 		t.Errorf("%d slots", len(got))
 	}
 }
 
 const slot = 15 * time.Minute
 
-// TestJournal: the journal has warnings and errors alone, the last 50, and cuts long values. The log is as without
-// it.
+// TestFailures: failures are counted by minute, and forgotten after an hour.
+func TestFailures(t *testing.T) {
+	failures, at := &cockpit.Failures{}, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, second := range []time.Duration{0, 1, 59, 60, 1800} {
+		failures.Record(at.Add(second * time.Second))
+	}
+	first := cockpit.Minute{At: at.Unix(), Count: 3}
+	then := cockpit.Minute{At: at.Unix() + 60, Count: 1}
+	last := cockpit.Minute{At: at.Unix() + 1800, Count: 1}
+	for later, want := range map[time.Duration][]cockpit.Minute{30 * time.Minute: {first, then, last},
+		time.Hour + time.Second: {then, last}, 2 * time.Hour: {}} {
+		got := eventAt(t, cockpit.Options{Failures: failures}, at.Add(later)).Failures
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("after %v: %v, want %v", later, got, want)
+		}
+	}
+	for i := range 200 {
+		failures.Record(at.Add(time.Duration(i) * time.Minute))
+	}
+	if got := eventAt(t, cockpit.Options{Failures: failures}, at.Add(200*time.Minute)).Failures; len(got) > 61 {
+		t.Errorf("%d minutes", len(got))
+	}
+}
+
+// loggers returns a log with a journal, and what it writes besides.
+func loggers(journal *cockpit.Journal) (*slog.Logger, *bytes.Buffer) {
+	var out bytes.Buffer
+	return slog.New(journal.Tee(slog.NewTextHandler(&out, nil))), &out
+}
+
+// TestJournal: the journal has warnings and errors alone, and cuts long values. The log is as without it.
 func TestJournal(t *testing.T) {
 	journal := &cockpit.Journal{}
 	var out bytes.Buffer
@@ -136,22 +172,63 @@ func TestJournal(t *testing.T) {
 	}
 	log := slog.New(handler)
 	log.Info("quiet")
-	for i := range 60 {
-		log.Warn("warned", "number", i, "took", time.Second)
-	}
+	log.Warn("warned", "number", 11, "took", time.Second)
 	log.Error("failed", "error", errors.New(strings.Repeat("x", 5000)))
-	if n := strings.Count(out.String(), "\n"); n != 62 {
+	if n := strings.Count(out.String(), "\n"); n != 3 {
 		t.Errorf("the log has %d lines", n)
 	}
-	got := eventAt(t, &cockpit.Runs{}, journal, time.Now()).Log
-	if len(got) != 50 {
-		t.Fatalf("%d lines", len(got))
+	got := eventAt(t, cockpit.Options{Journal: journal}, time.Now()).Log
+	if len(got) != 2 {
+		t.Fatalf("%d entries", len(got))
 	}
-	if first := got[0]; first["number"] != "11" || first["level"] != "WARN" || first["took"] != "1s" ||
+	if first := got[0].Lines[0]; first["number"] != "11" || first["level"] != "WARN" || first["took"] != "1s" ||
 		first["time"] == "" {
 		t.Errorf("first: %v", first)
 	}
-	if last := got[49]; last["msg"] != "failed" || last["level"] != "ERROR" || len(last["error"]) > 1010 {
+	if last := got[1].Lines[0]; last["msg"] != "failed" || last["level"] != "ERROR" || len(last["error"]) > 1010 {
 		t.Errorf("last: %v", last)
+	}
+}
+
+// TestJournalFolds: lines that repeat each other are one entry with their number, the times of the first and the last
+// of them, and the last lines. What differs in words is another entry. A cause that repeats removes no other.
+func TestJournalFolds(t *testing.T) {
+	journal := &cockpit.Journal{}
+	log, out := loggers(journal)
+	log.Warn("view held", "view", "projects")
+	refused := errors.New("dial tcp 127.0.0.1:1: connect: connection refused")
+	for i := range 1000 {
+		log.Error("request failed", "id", fmt.Sprintf("%016x", i), "path", fmt.Sprint("/portal/unit/", i),
+			"status", 502, "took", time.Duration(i)*time.Millisecond, "error", refused)
+	}
+	log.Warn("view held", "view", "activities")
+	log.Warn("request failed", "id", "0", "path", "/", "status", 502, "took", 0, "error", refused)
+	log.Error("request failed", "id", "0", "path", "/", "status", 502, "took", 0, "error", errors.New("timeout"))
+	log.Error("request failed", "id", "1", "path", "/last", "status", 502, "took", time.Second, "error", refused)
+	if n := strings.Count(out.String(), "\n"); n != 1005 {
+		t.Errorf("the log has %d lines", n)
+	}
+	var got []string
+	all := eventAt(t, cockpit.Options{Journal: journal}, time.Now()).Log
+	for _, e := range all {
+		line := e.Lines[len(e.Lines)-1]
+		got = append(got, fmt.Sprint(e.Count, " ", line["level"], " ", line["msg"], line["view"], len(e.Lines)))
+		if e.First == 0 || e.Last < e.First {
+			t.Errorf("first %d, last %d", e.First, e.Last)
+		}
+	}
+	want := []string{"1 WARN view heldprojects1", "1 WARN view heldactivities1", "1 WARN request failed1",
+		"1 ERROR request failed1", "1001 ERROR request failed5"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("entries: %q, want %q", got, want)
+	}
+	if lines := all[len(all)-1].Lines; lines[4]["path"] != "/last" || lines[0]["path"] != "/portal/unit/996" {
+		t.Errorf("lines: %v", lines)
+	}
+	for i := range 60 {
+		log.Warn("another " + strings.Repeat("x", i))
+	}
+	if got := eventAt(t, cockpit.Options{Journal: journal}, time.Now()).Log; len(got) != 50 {
+		t.Errorf("%d entries", len(got))
 	}
 }

@@ -31,6 +31,7 @@ type Metrics struct {
 	KeyUses     *prometheus.CounterVec // labels: key, outcome
 	Repeated    prometheus.Counter     // requests that shortcuts answered
 	Runs        cockpit.Runs           // of jobs in the last day
+	Failures    cockpit.Failures       // requests of the last hour that got a status of 500 or more
 
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec // labels: endpoint, class
