@@ -26,7 +26,8 @@ func TestCockpitPage(t *testing.T) {
 	s := proxytest.Open(t, proxytest.NewStore(), o)
 	for target, want := range map[string]string{
 		"/admin/cockpit.html": "text/html; charset=utf-8", "/admin/cockpit.js": "text/javascript; charset=utf-8",
-		"/admin/cockpit.css": "text/css; charset=utf-8", "/admin/cockpit.svg": "image/svg+xml",
+		"/admin/cockpit.draw.js": "text/javascript; charset=utf-8",
+		"/admin/cockpit.css":     "text/css; charset=utf-8", "/admin/cockpit.svg": "image/svg+xml",
 	} {
 		res := s.Admin("GET", target)
 		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want ||
