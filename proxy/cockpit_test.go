@@ -88,8 +88,8 @@ func readEvent(t *testing.T, r *bufio.Reader) (name, data string) {
 	}
 }
 
-// TestCockpitStream: operators see views, requests, runs and failures. Streams are limited in number, free their place when the
-// client leaves, and end when the server drains.
+// TestCockpitStream: operators see views, requests, runs and failures. Streams are limited in number, free their
+// place when the client leaves, and end when the server drains.
 func TestCockpitStream(t *testing.T) {
 	o := proxytest.Options(t)
 	o.Metrics = metrics.New()

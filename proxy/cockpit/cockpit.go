@@ -2,8 +2,8 @@
 //
 // The page (folder page) needs no build tools and loads nothing from elsewhere. It reads one stream: every two
 // seconds an event with the state that Options.State returns, all metrics, the runs of jobs in the last day, the
-// requests that failed in the last hour, and the last warnings of the log. The page itself remembers the figures of the
-// last minutes.
+// requests that failed in the last hour, and the last warnings of the log. The page itself remembers the figures of
+// the last minutes.
 //
 // A stream is an io.Reader that waits until its next event is due. So it needs no goroutine of its own: it ends with
 // the connection that sends it, or with Close. Streams that are open at the same time share their events.

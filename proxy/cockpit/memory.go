@@ -74,8 +74,8 @@ func (r *Runs) lastDay(now time.Time) map[string][]Slot {
 	return all
 }
 
-// Failures remembers how many requests failed in each minute of the last hour, so that an operator who opens the page
-// sees the failures before that. The zero value has none. It is safe for concurrent use.
+// Failures remembers how many requests failed in each minute of the last hour, so that an operator who opens the
+// page sees the failures before that. The zero value has none. It is safe for concurrent use.
 type Failures struct {
 	mu      sync.Mutex
 	minutes []Minute // oldest first
@@ -121,9 +121,9 @@ const (
 	mostText    = 1000 // bytes of a value
 )
 
-// Journal remembers the last warnings and errors of the log. Lines that differ only in words with a digit or a slash,
-// such as times, paths and addresses, are one entry: otherwise one cause that repeats would crowd out all others.
-// The zero value has none. It is safe for concurrent use.
+// Journal remembers the last warnings and errors of the log. Lines that differ only in words with a digit or a
+// slash, such as times, paths and addresses, are one entry: otherwise one cause that repeats would crowd out all
+// others. The zero value has none. It is safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	entries []entry // the one with the newest line is the last
@@ -186,8 +186,8 @@ func (j *Journal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// kindOf returns what lines that repeat each other have in common. It does not decode the line, because a server that
-// fails may log thousands in a second.
+// kindOf returns what lines that repeat each other have in common. It does not decode the line, because a server
+// that fails may log thousands in a second.
 func kindOf(line []byte) string {
 	var kind strings.Builder
 	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '"' }) {

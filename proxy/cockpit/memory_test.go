@@ -111,7 +111,8 @@ func TestRuns(t *testing.T) {
 	then := cockpit.Slot{At: at.Add(time.Hour).Unix(), Runs: 1, Worst: "published", Changed: 1, Seconds: 1}
 	for later, want := range map[time.Duration][]cockpit.Slot{time.Hour: {first, then},
 		24*time.Hour + time.Minute: {then}, 26 * time.Hour: {}} {
-		if got := eventAt(t, cockpit.Options{Runs: runs}, at.Add(later)).Runs["activities"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		got := eventAt(t, cockpit.Options{Runs: runs}, at.Add(later)).Runs["activities"]
+		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("after %v: %v, want %v", later, got, want)
 		}
 	}
@@ -190,8 +191,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalFolds: lines that repeat each other are one entry with their number, the times of the first and the last
-// of them, and the last lines. What differs in words is another entry. A cause that repeats removes no other.
+// TestJournalFolds: lines that repeat each other are one entry with their number, the times of the first and the
+// last of them, and the last lines. What differs in words is another entry. A cause that repeats removes no other.
 func TestJournalFolds(t *testing.T) {
 	journal := &cockpit.Journal{}
 	log, out := loggers(journal)

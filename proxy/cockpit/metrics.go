@@ -23,9 +23,9 @@ type series struct {
 	Buckets []uint64          `json:"buckets,omitempty"` // cumulative
 }
 
-// shown reports whether an event includes a metric. Metrics of views and the store are part of the state and not
-// repeated. Every event has all metrics that are shown, so what the page has no use for would be sent every two
-// seconds.
+// shown reports whether an event includes a metric. Metrics of views, the store and the other server are part of
+// the state and not repeated. Every event has all metrics that are shown, so what the page has no use for would be
+// sent every two seconds.
 func shown(name string) bool {
 	switch name {
 	case "process_resident_memory_bytes", "process_start_time_seconds", "go_memstats_heap_inuse_bytes",
@@ -34,8 +34,12 @@ func shown(name string) bool {
 	case "vitrine_response_bytes":
 		return false
 	}
-	return strings.HasPrefix(name, "vitrine_") && !strings.HasPrefix(name, "vitrine_view_") &&
-		!strings.HasPrefix(name, "vitrine_store_")
+	for _, of := range []string{"vitrine_view_", "vitrine_store_", "vitrine_upstream_"} {
+		if strings.HasPrefix(name, of) {
+			return false
+		}
+	}
+	return strings.HasPrefix(name, "vitrine_")
 }
 
 // gather reads the metrics. If some cannot be read, it returns the others.

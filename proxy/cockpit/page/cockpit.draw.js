@@ -26,7 +26,12 @@ const scaled = (n, units, step) => {
 const bytes = (n) => scaled(n, ["B", "KiB", "MiB", "GiB"], 1024);
 const time = (s) => s === undefined || Number.isNaN(s) ? "–" : s < 1 && s > 0 ? `${+(s * 1000).toPrecision(2)} ms` : s < 120 ? `${Math.round(s)} s`
   : s < 7200 ? `${Math.round(s / 60)} min` : s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} d`;
-const since = (text, now) => text ? time(Math.max(0, Math.floor((now - Date.parse(text)) / 1000))) : "–";
+const ago = (at, now) => time(Math.max(0, Math.floor((now - at) / 1000)));
+// clock is a moment by this machine's clock, with the date if it is long ago. It does not change each second, so that a
+// screen reader does not read it again.
+const clock = (at, now) => (now - at < 43_200_000 ? "" : new Date(at).toLocaleDateString("sv") + " ") + new Date(at).toLocaleTimeString("sv");
+const since = (text, now) => text ? ago(Date.parse(text), now) : "–";
+const times = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
 // quantile of a histogram with cumulative buckets: the bound below which so many are.
 function quantile(q, buckets, bounds, total) {
@@ -36,8 +41,11 @@ function quantile(q, buckets, bounds, total) {
 }
 
 // rows keeps one row for each item, so that focus and open parts survive. cells returns texts; last may build more.
+// On narrow screens the rows of a table with class "cards" are cards, which is no table any more for some browsers:
+// so its parts have roles, and cells the names of their columns.
 function rows(body, items, key, cells, last = () => {}) {
   const old = new Map([...body.children].map((tr) => [tr.dataset.key, tr]));
+  const heads = body.parentNode.tHead?.rows[0].cells ?? [];
   items.forEach((item, i) => {
     const id = key(item), texts = cells(item);
     let tr = old.get(id);
@@ -45,17 +53,24 @@ function rows(body, items, key, cells, last = () => {}) {
     if (!tr) {
       tr = make("tr");
       tr.dataset.key = id;
-      texts.forEach((text, n) => tr.append(n ? make("td") : make("th", { scope: "row" })));
+      for (let n = 0; n < Math.max(texts.length, heads.length); n++) {
+        const cell = tr.appendChild(n ? make("td") : make("th", { scope: "row" }));
+        if (!heads[n]) continue;
+        tr.setAttribute("role", "row");
+        cell.setAttribute("role", n ? "cell" : "rowheader");
+        cell.className = heads[n].className;
+        cell.dataset.label = heads[n].textContent;
+      }
     }
-    texts.forEach((text, n) => {
-      put(tr.children[n], String(text));
-      tr.children[n].classList.toggle("n", /^[\d,.]+( \w+)?$|^–$/.test(text));
-    });
+    texts.forEach((text, n) => put(tr.children[n], String(text)));
     last(tr, item, texts.length);
     if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] ?? null);
   });
   for (const tr of old.values()) tr.remove();
 }
+
+// failed counts the requests with 5xx. A balancer that asks whether the server is ready is no failure.
+const failed = (series) => series.reduce((sum, s) => sum + (s.labels.class === "5xx" && s.labels.endpoint !== "readyz" ? s.value : 0), 0);
 
 // Charts. A point has what they show of one moment: sums over all series.
 let points = [];
@@ -64,7 +79,7 @@ function pointOf(metrics, at) {
   for (const name in metrics) values[name] = metrics[name].series?.reduce((sum, s) => sum + s.value, 0);
   const series = metrics.vitrine_request_seconds?.series ?? [];
   for (const s of series) s.buckets?.forEach((n, i) => { buckets[i] = (buckets[i] ?? 0) + n; });
-  return { at, values, buckets, failed: series.reduce((sum, s) => sum + (s.labels.class === "5xx" ? s.value : 0), 0) };
+  return { at, values, buckets, failed: failed(series) };
 }
 const difference = (a, b, name) => (b.values[name] ?? 0) - (a.values[name] ?? 0);
 const rate = (of) => (a, b) => of(a, b) / Math.max((b.at - a.at) / 1000, 0.001);

@@ -3,9 +3,12 @@ package pages
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/cmd/vitrine/programtest"
 )
@@ -57,33 +60,75 @@ func TestCockpit(t *testing.T) {
 	v.await(`document.getElementById("outcome").textContent.startsWith("Refresh activities: begun")`)
 	v.want(`document.activeElement.getAttribute("aria-label")`, "Refresh activities")
 	before := eval[string](v, `document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label")`)
-	v.click(`[aria-label="Force projects"]`)
+	v.click(`[aria-label="More for projects"]`)
+	v.click(`[data-force=projects]`)
 	v.click("#yes")
 	v.await(`document.getElementById("outcome").textContent.startsWith("Force projects: begun")`)
 	v.await(
 		fmt.Sprintf(`document.querySelector("#views tr[data-key=projects] svg").getAttribute("aria-label") !== %q`,
 			before))
-	v.click(`[aria-label="Force projects"]`)
-	v.click("#no")
-	v.want(`document.getElementById("sure").open + ""`, "false")
-
 	v.click("#reload")
 	v.await(`document.getElementById("outcome").textContent === "Reload: nothing has changed"`)
 
-	v.do(chromedp.SendKeys(chromedp.CSS("#url"), "/api/projects?filter[nothing]=1\r"))
-	v.await(`JSON.parse(document.getElementById("explained").textContent || "{}").view === "projects"`)
-	v.do(chromedp.SendKeys(chromedp.CSS("#id"), "unknown\r"))
-	v.await(`document.getElementById("explained").textContent.includes("unknown")`)
+	cockpitForceByKeyboard(v)
+	cockpitExplains(v, s)
 
 	v.await(`[...document.querySelectorAll("#charts strong")].every((e) => e.textContent)`)
 	v.do(chromedp.Reload())
 	v.await(stateIs("Ready")) // the browser has the token
 	v.wantOnly(s.Admin)
-	v.wantNoComplaint("403")
+	v.wantNoComplaint("403", "404")
 	if code := s.Stop(); code != 0 {
 		t.Errorf("SIGTERM while an operator watches: exit code %d", code)
 	}
 	v.await(stateIs("No contact"))
+}
+
+// cockpitForceByKeyboard: Force is behind the menu of its row, which says what it does, and is asked for once more.
+// Each step back returns to where the operator was.
+func cockpitForceByKeyboard(v *tab) {
+	v.t.Helper()
+	const hidden = `document.querySelector("[data-force=projects]").checkVisibility() + ""`
+	v.want(hidden, "false")
+	v.do(chromedp.Focus(chromedp.CSS(`[aria-label="More for projects"]`)), chromedp.KeyEvent("\r"))
+	v.await(`document.activeElement.dataset.force === "projects"`)
+	v.want(hidden, "true")
+	v.want(`document.activeElement.parentNode.textContent`,
+		"Publishes projects even if many rows disappear. You are asked once more.Force projects …")
+	v.do(chromedp.KeyEvent(kb.Escape))
+	v.await(`document.activeElement.dataset.more === "projects"`)
+	v.want(hidden, "false")
+	v.do(chromedp.KeyEvent("\r"))
+	v.await(`document.activeElement.dataset.force === "projects"`)
+	v.do(chromedp.KeyEvent("\r"))
+	v.await(`document.getElementById("sure").open`)
+	v.want(`document.activeElement.id`, "no")
+	v.want(`document.getElementById("h-sure").textContent`, "Force projects?")
+	v.do(chromedp.KeyEvent("\r"))
+	v.await(`document.activeElement.dataset.more === "projects"`)
+	v.want(`document.getElementById("sure").open + ""`, "false")
+}
+
+// milliseconds matches what differs between two explanations of the same request.
+var milliseconds = regexp.MustCompile(`(?m)in [\d.]+ ms$| +[\d.]+$`)
+
+// cockpitExplains: the page explains in the words of the command.
+func cockpitExplains(v *tab, s *programtest.Server) {
+	v.t.Helper()
+	const target = "/api/projects?filter[nothing]=1"
+	v.do(chromedp.SendKeys(chromedp.CSS("#url"), target+"\r"))
+	v.await(`document.getElementById("explained").textContent.startsWith("selected: ")`)
+	command := programtest.Run(v.t, s.Cmd.Dir, "explain", target, "--store", "bolt://data/demo.db",
+		"--admin-listen", strings.TrimPrefix(s.Admin, "http://"))
+	page := eval[string](v, `document.getElementById("explained").textContent`)
+	if page = milliseconds.ReplaceAllString(page, ""); page != milliseconds.ReplaceAllString(command, "") {
+		v.t.Errorf("the page explains\n%s\nand the command\n%s", page, command)
+	}
+	v.do(chromedp.SendKeys(chromedp.CSS("#id"), "unknown\r"))
+	v.await(`document.getElementById("explained").textContent.startsWith("in the answer: no — ")`)
+	v.do(chromedp.SetValue(chromedp.CSS("#url"), "/api/nothing"), chromedp.SendKeys(chromedp.CSS("#id"), "\r"))
+	v.await(`!document.getElementById("explained").textContent.includes("in the answer")`)
+	v.want(`document.querySelectorAll("#explained pre")[1].hidden + ""`, "true")
 }
 
 // TestFacesCockpit: axe finds no fault in the page in several states, light and dark, narrow and wide.
@@ -123,9 +168,11 @@ func cockpitAccessible(t *testing.T, chrome context.Context, s *programtest.Serv
 	v.await(cell("activities", 5) + `.startsWith("ok, ")`)
 	see("state")
 	v.do(chromedp.SendKeys(chromedp.CSS("#url"), "/lists/activities?q=moth\r"))
-	v.await(`document.getElementById("explained").textContent.startsWith("{")`)
+	v.await(`document.getElementById("explained").textContent.startsWith("selected: ")`)
 	see("explained")
-	v.click(`[aria-label="Force projects"]`)
+	v.click(`[aria-label="More for projects"]`)
+	see("menu")
+	v.click(`[data-force=projects]`)
 	see("dialog")
 	v.click("#no")
 	v.print(scheme)
