@@ -107,21 +107,22 @@ function otherState(up, now) {
 function showUpstream(up, now) {
   $("h-upstream").parentNode.hidden = !up;
   if (!up) return;
+  const traffic = up.traffic ?? [];
   pairs("upstream", [["Address", up.url + (up.host ? `, asked as ${up.host}` : "")],
     ["State", otherState(up, now)], ["Error", up.error],
     ["Requests", up.open ? "Clients get 503 at once; only a probe is sent now and then." : ""],
     ["Failed since then", up.failures ? count(up.failures) : ""],
     ["Last success", up.last_success && `${clock(Date.parse(up.last_success), now)}, ${since(up.last_success, now)} ago`],
-    ["Routes moved to it", up.routes.join(", ") || "none"],
-    ["Paths left to it", up.paths.join(", ") || "none"]]);
+    ["Routes moved to it", (up.routes ?? []).join(", ") || "none"],
+    ["Paths left to it", (up.paths ?? []).join(", ") || "none"]]);
   $("upstream").querySelector("[data-key=State]").lastChild.className = up.state === "failing" ? "bad" : up.state === "answering" ? "good" : "";
-  $("unasked").hidden = up.traffic.length > 0;
-  $("traffic").parentNode.hidden = !up.traffic.length;
+  $("unasked").hidden = traffic.length > 0;
+  $("traffic").parentNode.hidden = !traffic.length;
   const ms = (n) => n === undefined ? "" : n === null ? "–" : time(n / 1000);
-  const sum = (name) => up.traffic.reduce((all, t) => all + t[name], 0);
-  const all = up.traffic.length > 1 ? [{ path: "all", total: true,
+  const sum = (name) => traffic.reduce((all, t) => all + t[name], 0);
+  const all = traffic.length > 1 ? [{ path: "all", total: true,
     ...Object.fromEntries(["asked", "kept", "stale", "forwarded", "failed"].map((name) => [name, sum(name)])) }] : [];
-  rows($("traffic").tBodies[0], [...up.traffic, ...all], (t) => t.total ? "" : t.path + " " + (t.rule ?? ""),
+  rows($("traffic").tBodies[0], [...traffic, ...all], (t) => t.total ? "" : t.path + " " + (t.rule ?? ""),
     (t) => [t.path, t.total ? "" : t.rule ?? (t.moved ? "none, a moved route" : "none"),
       t.total ? "" : t.failing_since ? failsSince(t.failing_since, t.reason, now) : t.forwarded ? "answers" : "not asked yet",
       ...["asked", "kept", "stale", "forwarded", "failed"].map((name) => count(t[name])), ms(t.p50_ms), ms(t.p99_ms)],
@@ -194,7 +195,7 @@ function showSummary({ state, metrics, failures, log }, now) {
   if (!up) $("summary").querySelector('[href="#h-upstream"]')?.parentNode.remove();
   else tile("h-upstream", "Other server", up.state === "failing" ? "fails" : up.state === "answering" ? "answers" : "not asked yet",
     [up.state === "failing" ? `since ${clock(Date.parse(up.since), now)}: ${up.reason}` : up.last_success && `${since(up.last_success, now)} ago`,
-      up.routes.length ? times(up.routes.length, "route") + " moved" : ""].filter(Boolean).join("; "), { failing: "bad", answering: "good" }[up.state]);
+      up.routes?.length ? times(up.routes.length, "route") + " moved" : ""].filter(Boolean).join("; "), { failing: "bad", answering: "good" }[up.state]);
 }
 
 const pairs = (id, list) => rows($(id), list.filter(([, value]) => value !== undefined && value !== ""), (p) => p[0], (p) => p);
