@@ -158,6 +158,7 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	}
 	both := compare.NewComparison(old, new, compare.Settings{
 		Accepted: rules, Examples: c.examples, Rate: c.rate, Concurrency: c.concurrency, State: c.state,
+		Hidden: cfg.Access.HiddenFields,
 		Kept: func(path string) bool {
 			return slices.ContainsFunc(cfg.Upstream.Keep, func(rule *configs.Keep) bool { return rule.Covers(path) })
 		},

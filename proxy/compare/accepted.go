@@ -16,26 +16,62 @@ import (
 // Rule accepts differences. An empty field accepts any. One rule of the file looks like this; all of its fields
 // have to fit:
 //
-//	{reason: links name this server, endpoint: '/api/*', path: '$.data[*].link', ignore: 'https?://[^/]+'}
+//	{reason: OSIRIS writes numbers, endpoint: '/api/*', path: '$.data[*].volume', relation: number as text}
 //
 // A rule whose reason is its only field would accept everything, and is refused.
+//
+// The rules that are built in say a place and a relation. Old, New and Ignore look at one value at a time, so that
+// they also accept mistakes that look like what they expect; they are for an operator's own rules.
 type Rule struct {
 	Reason   string // for people; required
-	Endpoint glob   // as in the report
+	Endpoint globs  // as in the report
 	Kind     Kind
-	Path     glob           // $.data[*].title
+	Path     globs          // $.data[*].title
+	Except   globs          // paths that Path would fit, but the rule does not
+	Relation relationRef    // which the values have to have
 	Old, New *regexp.Regexp // match the values
 	Ignore   *regexp.Regexp // matches parts without which the values are the same
 }
 
-// glob is a text in which * is any text within a line. A glob rather than an expression, because paths are full of
-// characters that expressions give a meaning: $ . [ ].
-type glob struct{ re *regexp.Regexp }
+// globs is one text or a list of them, of which one has to fit. In a text [*] is any index, and another * any text
+// within a line. Globs rather than expressions, because paths are full of characters that expressions give a
+// meaning: $ . [ ].
+type globs struct{ re *regexp.Regexp }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (g *glob) UnmarshalText(text []byte) (err error) {
-	g.re, err = regexp.Compile(`^` + strings.ReplaceAll(regexp.QuoteMeta(string(text)), `\*`, `.*`) + `$`)
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (g *globs) UnmarshalYAML(node *yaml.Node) error {
+	var texts []string
+	if node.Kind == yaml.ScalarNode {
+		texts = []string{node.Value}
+	} else if err := node.Decode(&texts); err != nil {
+		return err
+	}
+	for i, text := range texts {
+		text = strings.ReplaceAll(regexp.QuoteMeta(text), `\[\*\]`, `\[\d+\]`)
+		texts[i] = strings.ReplaceAll(text, `\*`, `.*`)
+	}
+	re, err := regexp.Compile(`^(?:` + strings.Join(texts, "|") + `)$`)
+	g.re = re
 	return err
+}
+
+// relationRef is a relation that a rule names. The zero one is any two values.
+type relationRef struct{ *relation }
+
+// Name returns the name of the relation, or "".
+func (r relationRef) Name() string {
+	if r.relation == nil {
+		return ""
+	}
+	return r.name
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (r *relationRef) UnmarshalYAML(node *yaml.Node) error {
+	if r.relation = relationNamed(node.Value); r.relation == nil {
+		return fmt.Errorf("line %d: relation %q; want one of %q", node.Line, node.Value, relationNames())
+	}
+	return nil
 }
 
 // Accepted are the rules by which differences are accepted. The first that fits says why. The operator's own rules
@@ -66,31 +102,38 @@ func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	for i, r := range rules {
 		switch bare := (Rule{Reason: r.Reason}); {
 		case r.Reason == "" || r == bare:
-			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, old, new and ignore",
-				file, i+1)
-		case r.Kind != "" && !slices.Contains(kinds, r.Kind):
-			return nil, fmt.Errorf("%s: rule %d: kind %q; want one of %v", file, i+1, r.Kind, kinds)
+			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, relation, old, new and "+
+				"ignore", file, i+1)
+		case r.Kind != "" && r.Kind != HTML && !slices.Contains(kinds, r.Kind):
+			return nil, fmt.Errorf("%s: rule %d: kind %q; want one of %q", file, i+1, r.Kind, kinds)
 		}
 	}
 	return rules, nil
 }
 
-// Accept returns the reason why a difference is on purpose, or "". Rules with expressions accept no values longer
+// Accept returns the rule by which a difference is on purpose, or nil. Rules with expressions accept no values longer
 // than mostMatched. A difference of the kind Failed is never on purpose: it stands for an answer that could not be
-// compared.
-func (rules Accepted) Accept(endpoint string, d Difference) string {
+// compared. The relation is looked at last, because it may ask the sides for more.
+func (rules Accepted) Accept(endpoint string, d Difference) *Rule {
 	long := len(d.Old)+len(d.New) > mostMatched
-	for _, r := range rules {
-		if long && (r.Old != nil || r.New != nil || r.Ignore != nil) {
+	for i := range rules {
+		r := &rules[i]
+		if d.Kind == Failed || !r.of(d.Kind) || !matches(r.Endpoint.re, endpoint) || !matches(r.Path.re, d.Path) ||
+			r.Except.re != nil && r.Except.re.MatchString(d.Path) ||
+			long && (r.Old != nil || r.New != nil || r.Ignore != nil) {
 			continue
 		}
-		if d.Kind != Failed && (r.Kind == "" || r.Kind == d.Kind) && matches(r.Endpoint.re, endpoint) &&
-			matches(r.Path.re, d.Path) &&
-			matches(r.Old, d.Old) && matches(r.New, d.New) && sameBut(r.Ignore, d.Old, d.New) {
-			return r.Reason
+		if matches(r.Old, d.Old) && matches(r.New, d.New) && sameBut(r.Ignore, d.Old, d.New) &&
+			(r.Relation.relation == nil || r.Relation.holds(d)) {
+			return r
 		}
 	}
-	return ""
+	return nil
+}
+
+// of reports whether the rule is for a kind. HTML stands for all three kinds of differences within HTML.
+func (r *Rule) of(kind Kind) bool {
+	return r.Kind == "" || r.Kind == kind || r.Kind == HTML && (kind == Words || kind == Tag || kind == Attribute)
 }
 
 // matches reports whether an expression, if there is one, matches.

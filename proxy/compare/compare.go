@@ -41,52 +41,99 @@ const (
 	FieldMissing Kind = "field missing"
 	FieldAdded   Kind = "field added"
 	FieldChanged Kind = "field changed"
-	HTML         Kind = "html"
+	Words        Kind = "words"     // of HTML, and tags between them
+	Tag          Kind = "tag"       // one or more, without words
+	Attribute    Kind = "attribute" // of a tag that both have
 	Text         Kind = "text"
 	Failed       Kind = "failed"
+
+	HTML Kind = "html" // in rules: Words, Tag or Attribute
 )
 
 var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdded, FieldMissing, FieldAdded,
-	FieldChanged, HTML, Text}
+	FieldChanged, Words, Tag, Attribute, Text}
 
-// Difference is one difference of two answers. A value that a side lacks is empty.
+// Difference is one difference of two answers. A value that a side lacks is empty. Values of JSON are shown as
+// texts without quotes, unless their types differ: then as "1" and 1.
 type Difference struct {
 	Target string `json:"target"` // of the request; in reports only
 	Kind   Kind   `json:"-"`
-	// a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML
+	// a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML and @attribute
 	Path string `json:"path"`
 	Row  string `json:"row,omitempty"` // the id of the row with the difference
-	Old  string `json:"old"`
-	New  string `json:"new"`
+	// Relation is that of the rule which accepts the difference, or else the first that holds of the values.
+	Relation string `json:"relation,omitempty"`
+	Old      string `json:"old"`
+	New      string `json:"new"`
+
+	// These are for relations, while the answers are compared.
+	was, is value    // of JSON; nil if a side lacks it
+	about   *answers // nil in tests and reports
+	record  string   // the id of the innermost row
+	list    string   // of a row of a list: the relation of the orders of both lists
 }
 
 // answers compares two answers. It lives for one pair, in one goroutine.
 type answers struct {
-	emit  func(Difference)
-	row   string // the id of the row that is being compared
-	depth int    // of the JSON value that is being compared
-	work  work
+	exchange
+	emit   func(Difference)
+	row    string // the id of the row that is being compared
+	record string // … of the innermost one
+	depth  int    // of the JSON value that is being compared
+	work   work
+	times  [2]string // the instants in the last attribute datetime that differs
+
+	markup  *texts          // the texts of HTML that are being compared
+	cleaned map[change]bool // see cleanings; nil: not asked for
+
+	wholes    *bool            // whether the whole lists agree; nil: not asked
+	languages map[string]value // the new side's answers in other languages; nil for one that it did not give
+}
+
+// texts are two values of HTML at a path.
+type texts struct{ path, old, new string }
+
+// exchange is two answers to a request, and what else is known of them.
+type exchange struct {
+	old, new Answer
+	request  Request
+	more     *evidence // nil: the sides are asked for no more
+	pause    func()    // called between stretches of work; nil: never
 }
 
 // report emits a difference at a path, unless the work for this pair is used up. Values are whole here; reports
 // shorten them when they keep an example, after the rules have seen them.
 func (a *answers) report(kind Kind, path, old, new string) {
-	if a.spend(path, workToReport+workToRead*(len(old)+len(new))) {
-		a.emit(Difference{Kind: kind, Path: path, Row: a.row, Old: old, New: new})
+	a.reportDifference(Difference{Kind: kind, Path: path, Old: old, New: new})
+}
+
+// reportValues is report for values of JSON, of which one may be nil.
+func (a *answers) reportValues(kind Kind, path string, old, new value) {
+	d := Difference{Kind: kind, Path: path, Old: show(old), New: show(new), was: old, is: new}
+	if old != nil && new != nil && (old[0] == '"') != (new[0] == '"') {
+		d.Old, d.New = string(old), string(new)
+	}
+	a.reportDifference(d)
+}
+
+func (a *answers) reportDifference(d Difference) {
+	if a.spend(d.Path, workToReport+workToRead*(len(d.Old)+len(d.New))) {
+		d.Row, d.record, d.about = a.row, a.record, a
+		a.emit(d)
 	}
 }
 
 // Compare calls emit for each difference of two answers. What takes too long is a difference of the kind Failed,
 // whose values begin with TooLong. If ctx ends, so does Compare. emit runs in the goroutine of the caller.
 func Compare(ctx context.Context, old, new Answer, emit func(Difference)) {
-	compare(ctx, old, new, nil, emit)
+	exchange{old: old, new: new}.compare(ctx, emit)
 }
 
-// compare is Compare, but calls pause between stretches of work, unless it is nil. From the outside in: the status,
-// then the header fields, then the body by its kind.
-func compare(ctx context.Context, old, new Answer, pause func(), emit func(Difference)) {
+// compare is Compare. From the outside in: the status, then the header fields, then the body by its kind.
+func (p exchange) compare(ctx context.Context, emit func(Difference)) {
+	old, new := p.old, p.new
 	units := workFor + workForByte*(len(old.Body)+len(new.Body))
-	a := &answers{emit: emit, work: work{left: units, rest: units, pause: pause, ended: ctx.Err}}
+	a := &answers{exchange: p, emit: emit, work: work{left: units, rest: units, pause: p.pause, ended: ctx.Err}}
 	if o, n := old.envelope(), new.envelope(); o != n {
 		a.report(Status, "", strconv.Itoa(o), strconv.Itoa(n))
 		return // the bodies of an error and of a list have nothing in common

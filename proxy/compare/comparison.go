@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/auth"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -36,6 +37,7 @@ type Settings struct {
 	Rate        float64  // requests a second to each side; 0: not limited
 	Concurrency int      // requests under way to each side; 0: two
 	State       string   // the file that Run writes, and that Resume continues from; empty: none
+	Hidden      []string // the fields that the new side hides
 	// Kept reports whether the new side keeps the old one's answers to a path, so that its requests are sent, too.
 	// nil: it keeps none. Request calls it, in parallel if its callers are.
 	Kept func(path string) bool
@@ -46,7 +48,9 @@ type Settings struct {
 type Comparison struct {
 	old, new *Side
 	settings Settings
-	pause    func() // as in compare; set by a Shadow before its first request
+	pause    func()        // as in compare; set by a Shadow before its first request
+	limit    *rate.Limiter // of requests for evidence; nil: not limited
+	records  *records
 
 	// comparing is held while two answers are compared: decoded, they take many times their size, so that the memory
 	// is that of one pair whatever the concurrency. The requests themselves do not wait for it.
@@ -57,7 +61,8 @@ type Comparison struct {
 // NewComparison returns a Comparison of two sides, which it shares with the caller: a side may change its keys.
 func NewComparison(old, new *Side, s Settings) *Comparison {
 	s.Concurrency = cmp.Or(s.Concurrency, 2)
-	return &Comparison{old: old, new: new, settings: s, tally: newTally(old.base.String(), new.base.String())}
+	return &Comparison{old: old, new: new, settings: s, records: &records{},
+		tally: newTally(old.base.String(), new.base.String())}
 }
 
 // Run asks both sides for requests, each once, and reports what was found. It ends early if ctx ends, if requests
@@ -160,7 +165,12 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 	outcome = "agree"
 	endpoint, seen := c.tally.endpoint(r), map[*Group]bool{}
 	add := func(d Difference) {
-		reason := c.settings.Accepted.Accept(endpoint, d)
+		reason := ""
+		if rule := c.settings.Accepted.Accept(endpoint, d); rule == nil {
+			d.Relation = d.related()
+		} else {
+			reason, d.Relation = rule.Reason, rule.Relation.Name()
+		}
 		switch {
 		case d.Kind == Failed && outcome != "differ":
 			outcome = "failed"
@@ -169,7 +179,7 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 		case outcome == "agree":
 			outcome = "purpose"
 		}
-		place := Place{endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), reason}
+		place := Place{endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), d.Relation, reason}
 		c.tally.difference(r, place, d, seen, c.settings.Examples)
 	}
 	switch {
@@ -177,11 +187,14 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 		add(Difference{Kind: Failed, Path: c.old.Name, Old: errs[0].Error()})
 	case errs[1] != nil:
 		add(Difference{Kind: Failed, Path: c.new.Name, New: errs[1].Error()})
-	case c.pause == nil:
-		// to its end, because Resume would count parts twice
-		Compare(context.WithoutCancel(ctx), answers[0], answers[1], add)
 	default:
-		compare(ctx, answers[0], answers[1], c.pause, add)
+		if c.pause == nil {
+			ctx = context.WithoutCancel(ctx) // to its end, because Resume would count parts twice
+		}
+		exchange{old: answers[0], new: answers[1], request: r, pause: c.pause, more: &evidence{
+			ctx: ctx, old: c.old, new: c.new, accepted: c.settings.Accepted, hidden: c.settings.Hidden,
+			limit: c.limit, records: c.records,
+		}}.compare(ctx, add)
 	}
 	c.tally.answers(r, outcome, answers)
 	return outcome

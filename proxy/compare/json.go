@@ -53,14 +53,14 @@ func (a *answers) json(path string, old, new value) {
 	defer func() { a.depth-- }()
 	switch {
 	case new == nil:
-		a.report(FieldMissing, path, show(old), "")
+		a.reportValues(FieldMissing, path, old, nil)
 	case old == nil:
-		a.report(FieldAdded, path, "", show(new))
+		a.reportValues(FieldAdded, path, nil, new)
 	case a.depth > mostDepth && max(len(old), len(new)) > mostSpelled:
 		a.skip(path, "", "")
 	case a.depth > mostDepth && canonical(old) == canonical(new):
 	case a.depth > mostDepth:
-		a.report(FieldChanged, path, show(old), show(new))
+		a.reportValues(FieldChanged, path, old, new)
 	case old[0] == '{' && new[0] == '{':
 		if a.fit(path, parts(old), parts(new), mostParts, "fields") {
 			a.members(path, decoded[map[string]value](old), decoded[map[string]value](new))
@@ -72,17 +72,17 @@ func (a *answers) json(path string, old, new value) {
 	case old[0] == '"' && new[0] == '"':
 		was, is := decoded[string](old), decoded[string](new)
 		if tag.MatchString(was) || tag.MatchString(is) {
+			a.markup, a.cleaned = &texts{path, was, is}, nil
 			a.html(path, was, is)
+			a.markup, a.cleaned = nil, nil
 		} else if was != is {
-			a.report(FieldChanged, path, was, is)
+			a.reportValues(FieldChanged, path, old, new)
 		}
 	case sameNumber(string(old), string(new)):
 	case path == "$.count":
-		a.report(Count, path, string(old), string(new))
-	case show(old) == show(new): // a text and what is written like it
-		a.report(FieldChanged, path, string(old), string(new))
+		a.reportValues(Count, path, old, new)
 	default:
-		a.report(FieldChanged, path, show(old), show(new))
+		a.reportValues(FieldChanged, path, old, new)
 	}
 }
 
@@ -165,6 +165,8 @@ type row struct {
 	id    string // empty if it has none
 	twin  *row   // the same row of the other array
 	moved bool
+	list  string // the relation of the orders of both arrays; see listRelation
+	end   value  // the member by which rows of the same rank are sorted
 }
 
 // identify returns the rows of an array. An element's id is the first of _id, id and value that it has. Elements
@@ -174,20 +176,25 @@ func (a *answers) identify(path string, array []value) (all []*row) {
 		if !a.spend(path, 2*workToDecode+4*workToRead*len(text)) {
 			return nil
 		}
-		r := &row{at: i, text: text}
-		if text[0] == '{' {
-			named := decoded[struct {
-				OID   value `json:"_id"`
-				ID    value `json:"id"`
-				Value value `json:"value"` // of a group
-			}](text)
-			if id := cmp.Or(string(named.OID), string(named.ID), string(named.Value)); id != "" {
-				r.id = keyOf(value(id))
-			}
-		}
-		all = append(all, r)
+		all = append(all, &row{at: i, text: text, id: idOf(text)})
 	}
 	return all
+}
+
+// idOf returns the id of an element, or "".
+func idOf(text value) string {
+	if len(text) == 0 || text[0] != '{' {
+		return ""
+	}
+	named := decoded[struct {
+		OID   value `json:"_id"`
+		ID    value `json:"id"`
+		Value value `json:"value"` // of a group
+	}](text)
+	if id := cmp.Or(string(named.OID), string(named.ID), string(named.Value)); id != "" {
+		return keyOf(value(id))
+	}
+	return ""
 }
 
 // pair makes twins of rows of two arrays that have the same key, in their order: a search returns a record several
@@ -244,13 +251,28 @@ func (a *answers) rows(path string, old, new []value) {
 	if a.work.over {
 		return
 	}
+	// rows with the same id as another: equal ones first
+	if several := repeated(was, is); len(several) > 0 {
+		pair(was, is, func(r *row) string {
+			if !several[r.id] || !a.spend(path, workToDecode+8*workToRead*min(len(r.text), mostSpelled)) {
+				return ""
+			}
+			return r.id + "\x00" + keyOf(r.text)
+		})
+	}
 	pair(was, is, func(r *row) string { // its id, or all of it
 		if r.id == "" {
 			return "\x00" + keyOf(r.text)
 		}
 		return r.id
 	})
-	markMoved(was, is)
+	if markMoved(was, is) {
+		if relation := a.listRelation(path, was, is); relation != "" {
+			for _, r := range was {
+				r.list = relation
+			}
+		}
+	}
 	pair(was, is, func(r *row) string { // those without an id and an equal are compared in their order
 		switch {
 		case r.id != "":
@@ -273,8 +295,8 @@ func (a *answers) rows(path string, old, new []value) {
 
 // markMoved marks rows of the old array so that the others have one order. Where the orders part, it takes the row
 // that is farther away in the other array. One row moved to the front is one difference, not one for every row
-// behind it.
-func markMoved(was, is []*row) {
+// behind it. It reports whether there is any.
+func markMoved(was, is []*row) (some bool) {
 	for i, j := 0, 0; i < len(was); {
 		switch o := was[i]; {
 		case o.twin == nil || o.moved:
@@ -284,28 +306,45 @@ func markMoved(was, is []*row) {
 		case o.twin == is[j]:
 			i, j = i+1, j+1
 		case o.twin.at-j >= is[j].twin.at-i:
-			o.moved = true
+			o.moved, some = true, true
 		default:
-			is[j].twin.moved = true
+			is[j].twin.moved, some = true, true
 		}
 	}
+	return some
+}
+
+// repeated returns the ids that several rows of an array have: a search that unwinds an array has a row for each of
+// its elements.
+func repeated(arrays ...[]*row) map[string]bool {
+	several := map[string]bool{}
+	for _, rows := range arrays {
+		seen := make(map[string]bool, len(rows))
+		for _, r := range rows {
+			if r.id != "" && seen[r.id] {
+				several[r.id] = true
+			}
+			seen[r.id] = true
+		}
+	}
+	return several
 }
 
 // inRow compares a row, of which one side may be nil. Differences in a nested row belong to the outer one.
 func (a *answers) inRow(r *row, array string, old, new value) {
-	if a.row == "" {
-		a.row = r.id
-		defer func() { a.row = "" }()
-	}
+	row, record := a.row, a.record
+	defer func() { a.row, a.record = row, record }()
+	a.row, a.record = cmp.Or(row, r.id), cmp.Or(r.id, record)
 	path := array + "[" + strconv.Itoa(r.at) + "]"
 	switch object := r.text[0] == '{'; {
 	case object && new == nil:
-		a.report(RowMissing, path, show(old), "")
+		a.reportValues(RowMissing, path, old, nil)
 	case object && old == nil:
-		a.report(RowAdded, path, "", show(new))
+		a.reportValues(RowAdded, path, nil, new)
 	default:
 		if r.moved {
-			a.report(Order, path, strconv.Itoa(r.at), strconv.Itoa(r.twin.at))
+			a.reportDifference(Difference{Kind: Order, Path: path, Old: strconv.Itoa(r.at),
+				New: strconv.Itoa(r.twin.at), list: r.list})
 		}
 		a.json(path, old, new)
 	}

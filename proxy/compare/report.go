@@ -58,8 +58,9 @@ type Group struct {
 type Place struct {
 	Endpoint string `json:"endpoint"`
 	Kind     Kind   `json:"kind"`
-	Path     string `json:"path"`             // with [*] for any index
-	Reason   string `json:"reason,omitempty"` // why the differences are on purpose
+	Path     string `json:"path"`               // with [*] for any index
+	Relation string `json:"relation,omitempty"` // of the values; see Difference
+	Reason   string `json:"reason,omitempty"`   // why the differences are on purpose
 }
 
 // These bounds keep a report small, whatever the servers answer.
@@ -99,7 +100,8 @@ func (g *Group) keep(r Request, d Difference, most int) {
 		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1)
 	})
 	if at < most {
-		x := Difference{r.Target, d.Kind, shorten(d.Path), shorten(d.Row), shorten(d.Old), shorten(d.New)}
+		x := Difference{Target: r.Target, Kind: d.Kind, Path: shorten(d.Path), Row: shorten(d.Row),
+			Relation: d.Relation, Old: shorten(d.Old), New: shorten(d.New)}
 		g.Examples = slices.Insert(slices.Clone(g.Examples), at, x)
 		g.Examples = g.Examples[:min(len(g.Examples), most)]
 	}

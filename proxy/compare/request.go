@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"regexp"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -49,7 +50,7 @@ func (r Request) Hash() uint64 { return xxhash.Sum64String(r.Method + " " + r.Ta
 // others, and the suffix of a format. /api/users/64a0?x=1 and /api/users/64a1 are both /api/users/{…};
 // /lists/unit/X.bib is /lists/unit/{…}.bib.
 func (r Request) Endpoint() string {
-	part := place.FindStringSubmatch(r.Target) // matches everything
+	part := place.FindStringSubmatch("/" + strings.TrimPrefix(r.Target, "/")) // matches every path
 	if part[2] != "" {
 		part[2] = "/{…}"
 	}

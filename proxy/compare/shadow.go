@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"vitrine/cache/fair"
 )
@@ -19,6 +21,8 @@ const (
 	mostQueued = 64       // live requests that wait to be compared
 	shadowers  = 2        // requests under way to each side
 	mostLive   = 16 << 20 // bytes of an answer that are compared
+	// evidenceEach is how often the old system is asked for more than the answer to a live request.
+	evidenceEach = 10 * time.Second
 )
 
 // Shadow sends a share of the requests that a server answers to the old system, and once more to the server, in the
@@ -47,7 +51,7 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 	}
 	old.Most, self.Most = mostLive, mostLive
 	both := NewComparison(old, self, Settings{Accepted: OSIRIS(), Examples: 3})
-	both.pause = fair.Rest()
+	both.pause, both.limit = fair.Rest(), rate.NewLimiter(rate.Every(evidenceEach), 1)
 	s := &Shadow{both: both, share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, " +

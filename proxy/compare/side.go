@@ -76,6 +76,10 @@ type Answer struct {
 	Location string // path and query of a redirection
 	Body     []byte
 	Took     time.Duration
+
+	Restricted bool      // the list is shorter than for a caller with a permission (Vitrine-Restricted)
+	Modified   time.Time // Last-Modified; zero if the answer does not say it
+	Received   time.Time
 }
 
 // Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was
@@ -118,6 +122,8 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
 	a = Answer{Status: res.StatusCode, Body: s.cleaned(body), Took: time.Since(begun)}
+	a.Received, a.Restricted = begun.Add(a.Took), res.Header.Get("Vitrine-Restricted") != ""
+	a.Modified, _ = http.ParseTime(res.Header.Get("Last-Modified")) // zero if it is none
 	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if at, err := res.Location(); err == nil {
 		a.Location = string(s.cleaned([]byte(s.below(at.RequestURI()))))

@@ -113,7 +113,7 @@ func (t *tally) endpoints(r Request) [2]*Endpoint {
 func (t *tally) group(p Place) *Group {
 	all := t.found.Groups
 	if all[p] == nil && len(all) >= mostGroups {
-		p = Place{Endpoint: "others", Kind: p.Kind, Reason: p.Reason}
+		p = Place{Endpoint: "others", Kind: p.Kind, Relation: p.Relation, Reason: p.Reason}
 	}
 	if all[p] == nil {
 		all[p] = &Group{Place: p}

@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 
 // token is a part of a text: a line, or of HTML a tag or a word.
 type token struct {
-	text   uint32   // its number in the vocabulary
+	text   uint32   // its number in the vocabulary; of a start tag, that of the tag without attributes
+	whole  uint32   // … with attributes
 	within *element // of HTML; nil at the top
 }
 
@@ -56,7 +58,7 @@ func (v *vocabulary) joined(all []token) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if b.WriteString(v.texts[t.text]); b.Len() > mostMatched {
+		if b.WriteString(v.texts[t.whole]); b.Len() > mostMatched {
 			break
 		}
 	}
@@ -77,7 +79,7 @@ func (a *answers) html(path, old, new string) {
 	switch {
 	case a.work.over:
 	case fits && fit:
-		a.text(HTML, path, v, was, is)
+		a.text(Words, path, v, was, is)
 	default:
 		a.skip(path, "", "")
 	}
@@ -91,7 +93,8 @@ func (a *answers) lines(old, new []byte) {
 			if len(all) > mostTokens || !a.spend("", workToSplit+workToRead*len(line)) {
 				break
 			}
-			all = append(all, token{text: v.number(string(bytes.TrimRight(line, "\r\n")))})
+			text := v.number(string(bytes.TrimRight(line, "\r\n")))
+			all = append(all, token{text: text, whole: text})
 		}
 		return all
 	}
@@ -115,35 +118,47 @@ func (a *answers) tokens(path string, v *vocabulary, source string) (all []token
 	var open *element // the innermost one
 	z := html.NewTokenizer(strings.NewReader(source))
 	z.SetMaxBuf(mostTag)
-	add := func(text string) bool {
-		all = append(all, token{v.number(text), open})
+	add := func(text, whole string) bool {
+		one := token{text: v.number(text), within: open}
+		if one.whole = one.text; whole != text {
+			one.whole = v.number(whole)
+		}
+		all = append(all, one)
 		return len(all) <= mostTokens && a.spend(path, workToSplit)
 	}
 	for z.Next() != html.ErrorToken {
 		switch t := z.Token(); t.Type {
 		case html.TextToken:
 			for word := range strings.FieldsFuncSeq(t.Data, isSpace) {
-				if !add(word) {
+				if word = escaped(word); !add(word, word) {
 					return nil, false
 				}
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			slices.SortFunc(t.Attr, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
 			t.Type = html.StartTagToken
-			if !add(t.String()) {
+			if !add("<"+t.Data+">", t.String()) {
 				return nil, false
 			}
 			if name := shorten(t.Data); !slices.Contains(voids, name) {
 				open = &element{name, open}
 			}
 		case html.EndTagToken:
-			if !add(t.String()) {
+			if !add(t.String(), t.String()) {
 				return nil, false
 			}
 			open = open.closed(shorten(t.Data))
 		}
 	}
 	return all, z.Err() == io.EOF
+}
+
+// escaped returns a word in which no "<" begins what looks like a tag.
+func escaped(word string) string {
+	if strings.HasPrefix(word, "<") {
+		return "&lt;" + word[1:]
+	}
+	return word
 }
 
 // isSpace reports whether HTML collapses a character. A no-break space stays.
@@ -166,12 +181,17 @@ const (
 	unended   = 100 // how many elements without an end another one's end may close
 	lookahead = 200 // how many tokens a difference may have before text resumes
 	resumes   = 3   // how many equal tokens end a difference
+
+	mostAligned = 4096 // how many pairs of tokens a stretch has that is aligned once more
 )
 
 // text compares tokens. If it does not find where the texts agree again, their rest is one difference.
 func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) {
 	for len(old)+len(new) > 0 && !a.work.over {
 		if len(old) > 0 && len(new) > 0 && old[0].text == new[0].text {
+			if old[0].whole != new[0].whole {
+				a.attributes(path, v, old[0], new[0])
+			}
 			old, new = old[1:], new[1:]
 			continue
 		}
@@ -179,10 +199,131 @@ func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) 
 		if !a.spend(path, workToMatch*places) {
 			return
 		}
-		first := slices.Concat(old[:min(i, 1)], new[:min(j, 1)])[0]
-		a.report(kind, strings.TrimSpace(path+" "+first.within.path()), v.joined(old[:i]), v.joined(new[:j]))
+		a.aligned(kind, path, v, old[:i], new[:j])
 		old, new = old[i:], new[j:]
 	}
+}
+
+// aligned reports a stretch in which two texts differ. Short ones are aligned once more, by their longest common
+// subsequence, so that a tag around words that stay is a difference of its own, and the words are none.
+func (a *answers) aligned(kind Kind, path string, v *vocabulary, old, new []token) {
+	if kind == Words && len(old) > 0 && len(new) > 0 && len(old)*len(new) <= mostAligned {
+		if common := commonest(old, new); len(common) > 0 && a.spend(path, workToMatch*len(old)*len(new)) {
+			i, j := 0, 0
+			for _, at := range common {
+				a.stretch(kind, path, v, old[i:at[0]], new[j:at[1]])
+				if o, n := old[at[0]], new[at[1]]; o.whole != n.whole {
+					a.attributes(path, v, o, n)
+				}
+				i, j = at[0]+1, at[1]+1
+			}
+			a.stretch(kind, path, v, old[i:], new[j:])
+			return
+		}
+	}
+	a.stretch(kind, path, v, old, new)
+}
+
+// stretch reports tokens that only one text has, or that differ.
+func (a *answers) stretch(kind Kind, path string, v *vocabulary, old, new []token) {
+	if len(old)+len(new) == 0 {
+		return
+	}
+	if kind == Words && v.tagsOnly(old) && v.tagsOnly(new) {
+		kind = Tag
+	}
+	first := slices.Concat(old[:min(len(old), 1)], new[:min(len(new), 1)])[0]
+	at := first.within
+	if name := v.texts[first.text]; kind == Tag && !strings.HasPrefix(name, "</") {
+		at = &element{name: shorten(strings.Trim(name, "<>")), around: at}
+	}
+	a.report(kind, below(path, at.path()), v.joined(old), v.joined(new))
+}
+
+// commonest returns the indexes of the longest common subsequence of two short texts.
+func commonest(old, new []token) (common [][2]int) {
+	length := make([][]uint16, len(old)+1)
+	for i := range length {
+		length[i] = make([]uint16, len(new)+1)
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(new) - 1; j >= 0; j-- {
+			if old[i].text == new[j].text {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(old) && j < len(new); {
+		switch {
+		case old[i].text == new[j].text:
+			common = append(common, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return common
+}
+
+// below returns a path with elements of HTML behind it.
+func below(path, elements string) string { return strings.TrimSpace(path + " " + elements) }
+
+// tagsOnly reports whether all tokens are tags. Words begin with no "<": they have it escaped.
+func (v *vocabulary) tagsOnly(all []token) bool {
+	return !slices.ContainsFunc(all, func(t token) bool { return !strings.HasPrefix(v.texts[t.text], "<") })
+}
+
+// attributes reports the attributes in which two tags of the same element differ, each as a difference of its own, so
+// that a rule for one covers neither others nor the words beside it.
+func (a *answers) attributes(path string, v *vocabulary, old, new token) {
+	was, is := attributesOf(v.texts[old.whole]), attributesOf(v.texts[new.whole])
+	name := strings.Trim(v.texts[old.text], "<>")
+	at := (&element{name: shorten(name), around: old.within}).path()
+	names := slices.Sorted(maps.Keys(was))
+	for _, key := range slices.Sorted(maps.Keys(is)) {
+		if _, both := was[key]; !both {
+			names = append(names, key)
+		}
+	}
+	for _, key := range names {
+		o, there := was[key]
+		n, here := is[key]
+		if there == here && o == n {
+			continue
+		}
+		if key == "datetime" {
+			a.times = [2]string{o, n}
+		}
+		if there != here && o == n { // an empty one and none
+			o, n = presence(there), presence(here)
+		}
+		a.report(Attribute, below(path, at)+"@"+shorten(key), o, n)
+	}
+}
+
+// presence is the value of an empty attribute in a difference from none.
+func presence(there bool) string {
+	if there {
+		return `""`
+	}
+	return ""
+}
+
+// attributesOf returns the attributes of a tag. Of several with one name the first counts.
+func attributesOf(tag string) map[string]string {
+	z := html.NewTokenizer(strings.NewReader(tag))
+	z.Next()
+	all := map[string]string{}
+	for _, one := range z.Token().Attr {
+		if _, known := all[one.Key]; !known {
+			all[one.Key] = one.Val
+		}
+	}
+	return all
 }
 
 // resume returns the numbers of tokens after which two texts agree again, and at how many places it has compared

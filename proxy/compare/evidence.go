@@ -1,0 +1,293 @@
+package compare
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/time/rate"
+)
+
+// evidence asks the sides for more than the two answers that are compared, where the answers alone do not prove that
+// a difference is on purpose: for the days that records have, for whole lists of which both sides have a page, and
+// for labels in other languages. Its requests are not counted as compared.
+//
+// It is used by one comparison at a time, and asks for the same thing once for each pair of answers, or once at all.
+type evidence struct {
+	ctx      context.Context
+	old, new *Side
+	accepted Accepted
+	hidden   []string      // the fields that the new side hides
+	limit    *rate.Limiter // nil: not limited
+	records  *records
+}
+
+// mostAsked bounds the records that are remembered.
+const mostAsked = 500_000
+
+// records is what a Comparison remembers of all activities. Several comparisons share it, one after the other.
+type records struct {
+	mu       sync.Mutex
+	failed   bool
+	partials map[string][]partial // by id: what an activity's dates lack, on the old side
+	ranks    map[string]value     // by id: the year on the new side
+}
+
+// partial is a date without a day, or without day and month.
+type partial struct{ year, month int }
+
+// ask sends a request for more. It returns false if there is no such answer, or if too much was asked already: then
+// the difference stands.
+func (e *evidence) ask(side *Side, target string) (a Answer, ok bool) {
+	if e == nil || len(target) > mostURL || e.limit != nil && !e.limit.Allow() {
+		return a, false
+	}
+	a, err := side.Ask(e.ctx, Request{"GET", target})
+	return a, err == nil && a.Status == 200 && a.envelope() == 200
+}
+
+// rows returns the rows of a list, or nil.
+func (a Answer) rows() []value {
+	all := documents(a.Body)
+	if len(all) != 1 || all[0][0] != '{' {
+		return nil
+	}
+	data := decoded[map[string]value](all[0])["data"]
+	if len(data) == 0 || data[0] != '[' || parts(data) > mostAsked {
+		return nil
+	}
+	return decoded[[]value](data)
+}
+
+// The dates of activities, as their records have them: year, month and day, and the same in start and end.
+const datesOfAll = "/api/activities?columns[]=year&columns[]=month&columns[]=day&columns[]=start&columns[]=end"
+
+// partialDates returns the dates of an activity that lack a day. The old side is asked: a new side that has lost a
+// day would vouch for itself.
+func (e *evidence) partialDates(id string) []partial {
+	if e == nil {
+		return nil
+	}
+	e.records.mu.Lock()
+	defer e.records.mu.Unlock()
+	if e.records.partials == nil && !e.records.failed {
+		answer, ok := e.ask(e.old, datesOfAll)
+		e.records.failed = !ok
+		e.records.partials = map[string][]partial{}
+		for _, row := range answer.rows() {
+			if id, dates := partialsOf(row); len(dates) > 0 {
+				e.records.partials[id] = dates
+			}
+		}
+	}
+	return e.records.partials[id]
+}
+
+// partialsOf returns the id of a row of datesOfAll, and its dates that lack a day. A date that another field has with
+// its day is not one of them.
+func partialsOf(row value) (id string, dates []partial) {
+	type date struct{ Year, Month, Day value }
+	r := decoded[struct {
+		ID string
+		date
+		Start, End value
+	}](row)
+	all := []date{r.date}
+	for _, nested := range []value{r.Start, r.End} {
+		if len(nested) > 0 && nested[0] == '{' {
+			all = append(all, decoded[date](nested))
+		}
+	}
+	var whole []partial
+	for _, d := range all {
+		p := partial{number(d.Year), number(d.Month)}
+		if number(d.Day) > 0 {
+			whole = append(whole, p)
+		} else if p.year > 0 {
+			dates = append(dates, p)
+		}
+	}
+	return r.ID, slices.DeleteFunc(dates, func(p partial) bool { return slices.Contains(whole, p) })
+}
+
+// number returns the number that a value is, or that its text is, or 0.
+func number(v value) int {
+	if len(v) == 0 || len(v) > 8 {
+		return 0
+	}
+	n, _ := strconv.Atoi(show(v)) // 0 for what is none
+	return n
+}
+
+// years returns the years of all activities by id, as the new side sorts them, and whether they are known.
+func (e *evidence) years() (byID map[string]value, known bool) {
+	if e == nil {
+		return nil, false
+	}
+	e.records.mu.Lock()
+	defer e.records.mu.Unlock()
+	if e.records.ranks == nil {
+		answer, ok := e.ask(e.new, "/api/activities?columns[]=year")
+		if !ok {
+			return nil, false
+		}
+		e.records.ranks = map[string]value{}
+		for _, row := range answer.rows() {
+			r := decoded[struct {
+				ID   string
+				Year value
+			}](row)
+			e.records.ranks[r.ID] = slices.Clone(r.Year) // so that the answer is not kept with it
+		}
+	}
+	return e.records.ranks, true
+}
+
+// with returns a target with a parameter set, or without it if the value is empty.
+func (r Request) with(name, value string) Request {
+	path, query, _ := strings.Cut(r.Target, "?")
+	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		key, err := url.QueryUnescape(key)
+		return pair == "" || err == nil && key == name
+	})
+	if value != "" {
+		kept = append(kept, name+"="+url.QueryEscape(value))
+	}
+	if r.Target = path; len(kept) > 0 {
+		r.Target += "?" + strings.Join(kept, "&")
+	}
+	return r
+}
+
+// samePage: the request asks for the first rows of a list of which rows have the same rank, or for rows of a list
+// that is not sorted. Both whole lists agree, and the new page is that page of the new list.
+func samePage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(false) }
+
+// offsetPage is samePage for other pages: OSIRIS takes each offset for 1. Its page has to be the one that begins with
+// the second row.
+func offsetPage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(true) }
+
+// row1 matches the path of a row of the list.
+var row1 = regexp.MustCompile(`^\$\.data\[\d+\]$`)
+
+// ofPage reports whether a difference may come from another choice of rows.
+func (d Difference) ofPage() bool {
+	return (d.Kind == RowMissing || d.Kind == RowAdded || d.Kind == Order) && d.about != nil && row1.MatchString(d.Path)
+}
+
+// wholesAgree reports whether the whole lists, of which the answers are pages, agree but for differences on purpose,
+// and the pages are theirs. It asks once for a pair of answers.
+func (a *answers) wholesAgree(byOffset bool) bool {
+	limit, _ := strconv.Atoi(a.request.parameter("limit")) // 0 for what is none
+	offset, _ := strconv.Atoi(a.request.parameter("offset"))
+	if a.more == nil || limit <= 0 || byOffset != (offset > 0) {
+		return false
+	}
+	if a.wholes == nil {
+		agree := a.compareWholes(limit, max(offset, 0))
+		a.wholes = &agree
+	}
+	return *a.wholes
+}
+
+func (a *answers) compareWholes(limit, offset int) bool {
+	whole := exchange{request: a.request.with("limit", "").with("offset", ""), more: a.more, pause: a.pause}
+	var ok [2]bool
+	if whole.old, ok[0] = a.more.ask(a.more.old, whole.request.Target); ok[0] {
+		whole.new, ok[1] = a.more.ask(a.more.new, whole.request.Target)
+	}
+	if !ok[0] || !ok[1] {
+		return false
+	}
+	was, is := whole.old.rows(), whole.new.rows()
+	if !isSlice(a.new.rows(), is, offset, limit) {
+		return false
+	}
+	if offset > 0 && !isSlice(a.old.rows(), was, 1, limit) && !isSlice(a.old.rows(), was, offset, limit) {
+		return false
+	}
+	agree := true
+	endpoint := a.request.Endpoint()
+	whole.compare(a.more.ctx, func(d Difference) {
+		agree = agree && a.more.accepted.Accept(endpoint, d) != nil
+	})
+	return agree
+}
+
+// isSlice reports whether rows are those of a whole list from an offset, limit of them at most.
+func isSlice(rows, whole []value, offset, limit int) bool {
+	from := min(offset, len(whole))
+	to := min(from+limit, len(whole))
+	return len(rows) > 0 && slices.EqualFunc(rows, whole[from:to],
+		func(a, b value) bool { return string(a) == string(b) || keyOf(a) == keyOf(b) })
+}
+
+// languages are those in which the new side has labels.
+var languages = []string{"en", "de"}
+
+// step matches a member or an index of a path.
+var step = regexp.MustCompile(`^(?:\.([^.\[\]$" ]+)|\[(\d+)\])`)
+
+// otherLanguage: the old value is what the new side answers at the same place of the same row in another language.
+func otherLanguage(d Difference) bool {
+	if d.Kind != FieldChanged || d.about == nil || d.about.more == nil || len(d.is) == 0 || d.is[0] != '"' {
+		return false
+	}
+	for _, language := range languages {
+		if data, ok := d.about.inLanguage(language); ok && d.Old == show(find(data, d.Path, d.Row)) {
+			return true
+		}
+	}
+	return false
+}
+
+// inLanguage returns the new side's answer in a language. It is asked for once for a pair of answers.
+func (a *answers) inLanguage(language string) (body value, ok bool) {
+	if body, known := a.languages[language]; known {
+		return body, body != nil
+	}
+	if a.languages == nil {
+		a.languages = map[string]value{}
+	}
+	answer, ok := a.more.ask(a.more.new, a.request.with("lang", language).Target)
+	if all := documents(answer.Body); ok && len(all) == 1 {
+		a.languages[language] = all[0]
+	} else {
+		a.languages[language] = nil
+	}
+	return a.languages[language], a.languages[language] != nil
+}
+
+// find returns the value at a path. The row of $.data is the one with an id, or the one of the path if it has none.
+func find(v value, path, id string) value {
+	for path = strings.TrimPrefix(path, "$"); path != ""; {
+		found := step.FindStringSubmatch(path)
+		if found == nil || len(v) == 0 {
+			return nil
+		}
+		path = path[len(found[0]):]
+		switch {
+		case found[1] != "" && v[0] == '{':
+			v = decoded[map[string]value](v)[found[1]]
+		case found[2] != "" && v[0] == '[':
+			all := decoded[[]value](v)
+			at, err := strconv.Atoi(found[2])
+			if id != "" {
+				at = slices.IndexFunc(all, func(r value) bool { return idOf(r) == id })
+				id = ""
+			}
+			if err != nil || at < 0 || at >= len(all) {
+				return nil
+			}
+			v = all[at]
+		default:
+			return nil
+		}
+	}
+	return v
+}

@@ -1,0 +1,318 @@
+package compare
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitrine/rules/identifier"
+)
+
+// relation is a relation of the two values of a difference, by which a rule accepts it, and by which reports name its
+// cause. It looks at both values. A look at one alone would take a mistake for what the value looks like: a rule for
+// links to activities would accept every link.
+type relation struct {
+	name string
+	says string // for people, of what the old side has and the new one
+	// holds reports whether the values have the relation. It never panics, whatever the values are.
+	holds func(d Difference) bool
+	asks  bool // holds may ask the sides for more
+}
+
+// relations are all relations. The first that holds names the cause of a difference, so strict ones come first. It
+// is a function, because relations compare answers, which have relations.
+func relations() []relation {
+	return []relation{
+		{name: "status of the envelope", says: "200 there, the status of the envelope here", holds: ofEnvelope},
+		{name: "error message", says: "another message of the same error", holds: sameError},
+		{name: "instant", says: "both are the time of the answer's data", holds: instant},
+		{name: "restricted", says: "the new answer is empty, because its caller lacks a permission", holds: restricted},
+		{name: "hidden field", says: "a field that the new side hides", holds: hiddenField},
+		{name: "tie", says: "rows of the same rank in another order", holds: ofList("tie")},
+		{name: "unsorted", says: "unsorted there, in Vitrine's order here", holds: ofList("unsorted")},
+		{name: "number as text", says: "a number there, the same digits as text here, or the reverse",
+			holds: numberAsText},
+		{name: "zero for false", says: "false there, 0 here", holds: zeroForFalse},
+		{name: "offset for true", says: "true there, the number asked for here", holds: offsetForTrue},
+		{name: "as asked", says: "the limit or offset that was asked for, which is ignored there", holds: asAsked},
+		{name: "null for empty", says: "null there, an empty list here", holds: nullForEmpty},
+		{name: "no filter", says: "an error there, because the groups have no filter", holds: noFilter},
+		{name: "unknown unit", says: "the name of a unit that there is not", holds: unknownUnit},
+		{name: "same id", says: "links to the same record at other paths", holds: sameID},
+		{name: "same identifier", says: "addresses of the same DOI or PubMed number", holds: sameIdentifier},
+		{name: "same url", says: "the same address, written with other escapes", holds: sameURL},
+		{name: "style", says: "an attribute that is not allowed here", holds: styleGone},
+		{name: "cleaned", says: "markup that is not allowed there is left out or escaped here", holds: cleaned},
+		{name: "no web address", says: "an address that is none of the web is left out here", holds: noWebAddress},
+		{name: "badge", says: "tags of a badge or an icon around the same words", holds: badge},
+		{name: "link of the row", says: "a link to the row's own record", holds: linkOfRow},
+		{name: "link of a person", says: "a link to a person, which is left out here", holds: linkOfPerson},
+		{name: "file icon", says: "icons of files, which are left out here", holds: fileIcon},
+		{name: "bare id", says: "the id of a record, which is left out here", holds: bareID},
+		{name: "region", says: "a country's name there, its code here", holds: region},
+		{name: "day unknown", says: "the first of a month there, the month alone here, as the record has no day",
+			holds: dayUnknown, asks: true},
+		{name: "label", says: "the same label in another language", holds: otherLanguage, asks: true},
+		{name: "page", says: "another choice of rows of the same rank: both whole lists agree", holds: samePage,
+			asks: true},
+		{name: "offset", says: "another page: both whole lists agree, and OSIRIS skips one row for any offset",
+			holds: offsetPage, asks: true},
+	}
+}
+
+// relationNamed returns the relation with a name, or nil.
+func relationNamed(name string) *relation {
+	all := relations()
+	if at := slices.IndexFunc(all, func(r relation) bool { return r.name == name }); at >= 0 {
+		return &all[at]
+	}
+	return nil
+}
+
+func relationNames() (names []string) {
+	for _, r := range relations() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// related returns the name of the first relation that holds, or "". It asks no side.
+func (d Difference) related() string {
+	for _, r := range relations() {
+		if !r.asks && r.holds(d) {
+			return r.name
+		}
+	}
+	return ""
+}
+
+// ofList returns the relation of the orders of two lists that rows found.
+func ofList(name string) func(Difference) bool {
+	return func(d Difference) bool { return d.Kind == Order && d.list == name }
+}
+
+// ofEnvelope: OSIRIS answers every call with 200, and says the status in the envelope.
+func ofEnvelope(d Difference) bool {
+	return d.Kind == Status && d.Path == "HTTP" && d.about != nil && d.about.old.Status == http.StatusOK &&
+		d.about.new.Status == d.about.new.envelope() && d.about.old.envelope() == d.about.new.envelope()
+}
+
+// sameError: the envelopes have the same status, and the same code of an error.
+func sameError(d Difference) bool {
+	if d.about == nil || d.Path != "$.msg" || d.New == "" || d.about.old.envelope() < http.StatusBadRequest {
+		return false
+	}
+	type envelope struct{ Error string }
+	old, new := decoded[envelope](d.about.old.Body), decoded[envelope](d.about.new.Body)
+	return d.about.old.envelope() == d.about.new.envelope() && old == new && new.Error != ""
+}
+
+// restricted: the new answer says that it is restricted, and shows nothing at all. A restricted list that has rows
+// may lack one by mistake.
+func restricted(d Difference) bool {
+	if d.about == nil || !d.about.new.Restricted {
+		return false
+	}
+	type list struct {
+		Count *int
+		Data  []value
+	}
+	for _, document := range documents(d.about.new.Body) {
+		if l := decoded[list](document); l.Count == nil || *l.Count != 0 || l.Data == nil || len(l.Data) > 0 {
+			return false
+		}
+	}
+	path := index.ReplaceAllString(d.Path, "[*]")
+	switch d.Kind {
+	case RowMissing:
+		return path == "$.data[*]" || path == "$[*].data[*]"
+	case Count, FieldChanged:
+		return d.New == "0" && (path == "$.count" || path == "$[*].count")
+	case FieldMissing:
+		return strings.HasSuffix(path, ".limit") || strings.HasSuffix(path, ".offset")
+	}
+	return false
+}
+
+// hiddenField: the new side says which fields it hides.
+func hiddenField(d Difference) bool {
+	if d.about == nil || d.about.more == nil {
+		return false
+	}
+	if d.Kind == Status && d.Path == "" && d.Old == "200" && d.New == "400" { // it refuses to be asked for one
+		return slices.ContainsFunc(d.about.request.parameters()["columns[]"],
+			func(column string) bool { return slices.Contains(d.about.more.hidden, column) })
+	}
+	if d.Kind != FieldMissing {
+		return false
+	}
+	_, member, _ := strings.Cut(index.ReplaceAllString(d.Path, ""), "$.data")
+	member = strings.TrimPrefix(member, ".")
+	return slices.ContainsFunc(d.about.more.hidden, func(field string) bool {
+		return field != "" && (member == field || strings.HasPrefix(member, field+"."))
+	})
+}
+
+// wholeNumber and numeric match texts that PHP takes for numbers.
+var (
+	wholeNumber = regexp.MustCompile(`^[ \t\n\r\v\f]*[+-]?\d+[ \t\n\r\v\f]*$`)
+	numeric     = regexp.MustCompile(`^[ \t\n\r\v\f]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[ \t\n\r\v\f]*$`)
+)
+
+// numberAsText: one is a text, and the other the number that PHP's JSON_NUMERIC_CHECK writes for it. A text of
+// digits is that integer, unless it has more digits than fit, and all others are that float.
+func numberAsText(d Difference) bool {
+	text, number := d.is, d.was
+	if len(number) == 0 || len(text) == 0 || len(number) > 64 || len(text) > 64 {
+		return false
+	}
+	if number[0] == '"' {
+		text, number = number, text
+	}
+	if text[0] != '"' || number[0] != '-' && (number[0] < '0' || number[0] > '9') {
+		return false
+	}
+	written := decoded[string](text)
+	if !numeric.MatchString(written) {
+		return false
+	}
+	trimmed := strings.TrimSpace(written)
+	if wholeNumber.MatchString(written) {
+		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
+			return strconv.FormatInt(n, 10) == string(number) || n == 0 && strings.Trim(string(number), "-0.") == ""
+		}
+	}
+	was, wasErr := strconv.ParseFloat(trimmed, 64)
+	is, isErr := strconv.ParseFloat(string(number), 64)
+	return wasErr == nil && isErr == nil && was == is
+}
+
+// zeroForFalse: OSIRIS computes the offset as a truth value.
+func zeroForFalse(d Difference) bool { return string(d.was) == "false" && string(d.is) == "0" }
+
+// offsetForTrue is zeroForFalse for the other offsets. The number has to be the one that was asked for.
+func offsetForTrue(d Difference) bool {
+	if d.about == nil || string(d.was) != "true" {
+		return false
+	}
+	asked, err := strconv.Atoi(d.about.request.parameter("offset"))
+	return err == nil && asked != 0 && string(d.is) == strconv.Itoa(max(asked, 0))
+}
+
+// asAsked: the new side reads limit and offset where OSIRIS does not, and says which.
+func asAsked(d Difference) bool {
+	if d.about == nil || d.Kind != FieldAdded {
+		return false
+	}
+	name := strings.TrimPrefix(d.Path, "$.")
+	asked, _ := strconv.Atoi(d.about.request.parameter(name)) // 0 for what is none
+	return (name == "limit" && asked > 0 || name == "offset" && d.about.request.parameter("limit") != "") &&
+		d.New == strconv.Itoa(max(asked, 0))
+}
+
+// nullForEmpty: OSIRIS has null where a record has no array.
+func nullForEmpty(d Difference) bool { return string(d.was) == "null" && string(d.is) == "[]" }
+
+// noFilter: OSIRIS fails to group without a filter, because it leaves an empty stage in its query.
+func noFilter(d Difference) bool {
+	if d.Kind != Status || d.Path != "" || d.about == nil || d.Old != "500" || d.New != "200" {
+		return false
+	}
+	asked := d.about.request.parameters()
+	for name := range asked {
+		if name == "json" || name == "search" || strings.HasPrefix(name, "filter") {
+			return false
+		}
+	}
+	return asked.Get("aggregate") != ""
+}
+
+// unknownUnit: the two names of a unit that there is not.
+func unknownUnit(d Difference) bool { return d.Old == "Unknown Unit" && d.New == "Unit not found" }
+
+// kindsOfRecords has the paths below which OSIRIS and its portal show one record, by the record's kind.
+var kindsOfRecords = map[string]string{
+	"/activities/view": "activity", "/activity": "activity",
+	"/profile": "person", "/person": "person",
+	"/projects/view": "project", "/project": "project",
+	"/groups/view": "unit", "/group": "unit", "/unit": "unit",
+}
+
+// recordPath matches the path of a record: what is in front, the kind's path and the id.
+var recordPath = regexp.MustCompile(`^((?:https?://[^/?#]+)?(?:/[^/?#]+)*?)` +
+	`(/activities/view|/activity|/profile|/person|/projects/view|/project|/groups/view|/group|/unit)/([^/?#\s]+)$`)
+
+// recordOf returns the kind and the id of the record to which an address leads, and what is in front of its path.
+func recordOf(address string) (front, kind, id string) {
+	if len(address) > mostURL {
+		return "", "", ""
+	}
+	found := recordPath.FindStringSubmatch(address)
+	if found == nil {
+		return "", "", ""
+	}
+	return found[1], kindsOfRecords[found[2]], found[3]
+}
+
+// sameID: both are addresses of the same record, such as /activities/view/64a0 and /activity/64a0.
+func sameID(d Difference) bool {
+	front, kind, id := recordOf(d.Old)
+	newFront, newKind, newID := recordOf(d.New)
+	return id != "" && front == newFront && kind == newKind && id == newID && d.Old != d.New
+}
+
+// resolvers have the addresses of services before an identifier.
+var resolvers = regexp.MustCompile(`^https?://(?:(?:dx\.|www\.)?doi\.org/(10\..+)|` +
+	`www\.ncbi\.nlm\.nih\.gov/pubmed/(\d+)/?|pubmed\.ncbi\.nlm\.nih\.gov/(\d+)/?)$`)
+
+// sameIdentifier: both are addresses of the same DOI or PubMed number at services that resolve it.
+func sameIdentifier(d Difference) bool {
+	if max(len(d.Old), len(d.New)) > mostURL || d.Old == d.New {
+		return false
+	}
+	old, new := resolvers.FindStringSubmatch(d.Old), resolvers.FindStringSubmatch(d.New)
+	if old == nil || new == nil {
+		return false
+	}
+	if old[1] != "" || new[1] != "" {
+		return plainURL(old[1]) == plainURL(new[1]) && identifier.DOI(d.New) != ""
+	}
+	return old[2]+old[3] == new[2]+new[3]
+}
+
+// sameURL: the addresses differ only in what is escaped that may be written either way.
+func sameURL(d Difference) bool {
+	return d.Old != d.New && max(len(d.Old), len(d.New)) <= mostURL && address.MatchString(d.Old) &&
+		address.MatchString(d.New) && plainURL(d.Old) == plainURL(d.New)
+}
+
+// address matches what may be an address, so that sameURL does not hold for any text with a percent sign.
+var address = regexp.MustCompile(`^(https?:/|/|mailto:)\S`)
+
+// plainURL returns an address in one spelling. It decodes all characters but those that mean something else when
+// they are not escaped. %20 is a space, but %2F is no slash, and %25 stays, so that what is escaped twice differs.
+func plainURL(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				if strings.IndexByte("%/?#[]@!$&'()*+,;=:", byte(n)) < 0 {
+					b.WriteByte(byte(n))
+				} else {
+					b.WriteString(strings.ToUpper(text[i : i+3]))
+				}
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// styleGone: a style attribute that the new side leaves out.
+func styleGone(d Difference) bool {
+	return d.Kind == Attribute && strings.HasSuffix(d.Path, "@style") && d.New == "" && d.Old != ""
+}
