@@ -33,8 +33,8 @@ const mostAsked = 500_000
 type records struct {
 	mu       sync.Mutex
 	failed   bool
-	partials map[string][]partial // by id: what an activity's dates lack, on the old side
-	ranks    map[string]value     // by id: the year on the new side
+	partials map[string][]partial        // by id: what an activity's dates lack, on the old side
+	years    map[string]map[string]value // by path and id: the year on the new side
 }
 
 // partial is a date without a day, or without day and month.
@@ -123,28 +123,31 @@ func number(v value) int {
 	return n
 }
 
-// years returns the years of all activities by id, as the new side sorts them, and whether they are known.
-func (e *evidence) years() (byID map[string]value, known bool) {
+// years returns the years of all records of a path by id, as the new side sorts them, and whether they are known.
+func (e *evidence) years(of Request) (byID map[string]value, known bool) {
 	if e == nil {
 		return nil, false
 	}
 	e.records.mu.Lock()
 	defer e.records.mu.Unlock()
-	if e.records.ranks == nil {
-		answer, ok := e.ask(e.new, "/api/activities?columns[]=year")
-		if !ok {
-			return nil, false
-		}
-		e.records.ranks = map[string]value{}
-		for _, row := range answer.rows() {
-			r := decoded[struct {
-				ID   string
-				Year value
-			}](row)
-			e.records.ranks[r.ID] = slices.Clone(r.Year) // so that the answer is not kept with it
+	path, _, _ := strings.Cut(of.Target, "?")
+	if byID, known = e.records.years[path]; known {
+		return byID, byID != nil
+	}
+	if e.records.years == nil {
+		e.records.years = map[string]map[string]value{}
+	}
+	answer, ok := e.ask(e.new, path+"?raw=1&columns[]=year")
+	if ok {
+		byID = map[string]value{}
+	}
+	for _, row := range answer.rows() {
+		if year := decoded[struct{ Year value }](row).Year; year != nil {
+			byID[idOf(row)] = slices.Clone(year) // so that the answer is not kept with it
 		}
 	}
-	return e.records.ranks, true
+	e.records.years[path] = byID
+	return byID, ok
 }
 
 // with returns a target with a parameter set, or without it if the value is empty.
@@ -233,17 +236,23 @@ var languages = []string{"en", "de"}
 // step matches a member or an index of a path.
 var step = regexp.MustCompile(`^(?:\.([^.\[\]$" ]+)|\[(\d+)\])`)
 
-// otherLanguage: the old value is what the new side answers at the same place of the same row in another language.
+// otherLanguage: the new side has both values at this place of this row, each in another language. That it has the old
+// one is not enough: what is no label is the same in all languages, also where this answer has a mistake.
 func otherLanguage(d Difference) bool {
-	if d.Kind != FieldChanged || d.about == nil || d.about.more == nil || len(d.is) == 0 || d.is[0] != '"' {
+	if d.Kind != FieldChanged || d.about == nil || d.about.more == nil || len(d.is) == 0 || d.is[0] != '"' ||
+		len(d.was) == 0 || d.was[0] != '"' {
 		return false
 	}
+	var old, new bool
 	for _, language := range languages {
-		if data, ok := d.about.inLanguage(language); ok && d.Old == show(find(data, d.Path, d.Row)) {
-			return true
+		data, ok := d.about.inLanguage(language)
+		label := find(data, d.Path, d.Row)
+		if !ok || len(label) == 0 || label[0] != '"' {
+			return false
 		}
+		old, new = old || show(label) == d.Old, new || show(label) == d.New
 	}
-	return false
+	return old && new
 }
 
 // inLanguage returns the new side's answer in a language. It is asked for once for a pair of answers.

@@ -3,8 +3,13 @@ package compare
 import (
 	"cmp"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // ranking says in which order the two sides have the rows of a list. OSIRIS sorts some lists by one member of their
@@ -95,7 +100,7 @@ func (a *answers) listRelation(path string, was, is []*row) string {
 }
 
 // ranksOf returns the new side's ranks of its rows, and whether they are known. It notes the end of the order, the id,
-// in the rows. The years of activities whose rows do not show them are asked for.
+// in the rows. Years that the rows do not show are asked for.
 func (a *answers) ranksOf(of ranking, rows []*row) (ranks map[*row]value, known bool) {
 	ranks = make(map[*row]value, len(rows))
 	hidden := false
@@ -108,50 +113,30 @@ func (a *answers) ranksOf(of ranking, rows []*row) (ranks map[*row]value, known 
 		r.end = members[strings.TrimPrefix(of.id, "-")]
 		hidden = hidden || of.new == "year" && members["year"] == nil
 	}
-	if hidden && strings.HasSuffix(a.request.Endpoint(), "activities") {
-		years, known := a.more.years()
-		if !known {
-			return nil, false
-		}
-		for r := range ranks {
-			ranks[r] = years[r.id]
-		}
+	if !hidden || len(rows) == 0 {
+		return ranks, true
 	}
-	return ranks, true
+	years, known := a.more.years(a.request)
+	for r := range ranks {
+		ranks[r] = years[r.id]
+	}
+	return ranks, known
 }
 
-// compareValues compares two JSON values as MongoDB sorts them: null and nothing, numbers, texts, objects, arrays,
-// truth values. Objects of one member, such as {"$oid":…}, are ids and instants, and compared by their texts.
-func compareValues(a, b value) int {
-	kind := func(v value) int {
-		if len(v) == 0 {
-			return strings.IndexByte(order, 'n')
-		}
-		return strings.IndexByte(order, v[0])
-	}
-	rank := func(v value) int {
-		if at := kind(v); at >= 0 {
-			return at
-		}
-		return 1 // digits and a minus
-	}
-	if c := cmp.Compare(rank(a), rank(b)); c != 0 || len(a) == 0 || len(b) == 0 {
-		return c
-	}
-	x, y := show(a), show(b)
-	switch {
-	case rank(a) == 1:
-		m, _ := strconv.ParseFloat(x, 64) // of a number that is too large: infinity
-		n, _ := strconv.ParseFloat(y, 64)
-		return cmp.Compare(m, n)
-	case a[0] == '{' && max(len(a), len(b)) <= mostSpelled:
-		x, y = canonical(a), canonical(b)
-	}
-	return strings.Compare(x, y)
-}
+// compareValues compares two JSON values as MongoDB sorts them. Nothing is null.
+func compareValues(a, b value) int { return raw.Compare(stored(a), stored(b)) }
 
-// order has the first bytes of JSON values in the order of MongoDB; a number is where the space is.
-const order = `n "{[ft`
+// stored returns a JSON value as a store has it, or null if it is none or long.
+func stored(v value) bson.RawValue {
+	if len(v) == 0 || len(v) > mostSpelled {
+		return bson.RawValue{Type: bson.TypeNull}
+	}
+	doc, err := ejson.Parse(slices.Concat([]byte(`{"v":`), v, []byte(`}`)), ejson.Options{})
+	if err != nil {
+		return bson.RawValue{Type: bson.TypeNull}
+	}
+	return doc.Lookup("v")
+}
 
 // parameters returns the parameters of a request.
 func (r Request) parameters() url.Values {
