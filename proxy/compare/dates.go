@@ -61,19 +61,35 @@ func instant(d Difference) bool {
 		return d.about.old.asOf(d.Old) && d.about.new.asOf(d.New)
 	case d.Kind == Words && strings.HasSuffix(d.Path, "footer>p>time"):
 		return dateOf(d.Old, d.about.times[0]) && dateOf(d.New, d.about.times[1])
+	case d.Kind == Text:
+		return d.about.old.dated(d.Old) && d.about.new.dated(d.New)
 	}
 	return false
 }
 
+// dating matches a line of a feed that dates an entry which has no date itself.
+var dating = regexp.MustCompile(`^\s*<(updated|published)>([^<]*)</(updated|published)>$`)
+
+// dated reports whether a line of a feed dates an entry by the time of the answer's data. It has to be the very second
+// at which the answer was modified: most entries have a date of their own.
+func (a Answer) dated(line string) bool {
+	found := dating.FindStringSubmatch(line)
+	if found == nil || found[1] != found[3] {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, found[2])
+	return err == nil && at.Equal(a.Modified)
+}
+
 // asOf reports whether a text is an instant at which a server may have read what is in an answer: not after the
-// answer. If the answer says when it was modified, it is that second, or before it if the answer depends on more.
+// answer, and not after the second at which it says that it was modified: it may depend on more data than the text tells.
 func (a Answer) asOf(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	switch {
 	case err != nil:
 		return false
 	case !a.Modified.IsZero():
-		return at.Truncate(time.Second).Equal(a.Modified)
+		return !at.Truncate(time.Second).After(a.Modified)
 	}
 	return !a.Received.IsZero() && at.Before(a.Received.Add(skew))
 }

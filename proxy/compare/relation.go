@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"vitrine/rules/identifier"
 )
 
 // relation is a relation of the two values of a difference, by which a rule accepts it, and by which reports name its
@@ -277,7 +275,7 @@ func sameIdentifier(d Difference) bool {
 		return false
 	}
 	if old[1] != "" || new[1] != "" {
-		return plainURL(old[1]) == plainURL(new[1]) && identifier.DOI(d.New) != ""
+		return plainURL(old[1]) == plainURL(new[1])
 	}
 	return old[2]+old[3] == new[2]+new[3]
 }

@@ -31,7 +31,7 @@ const (
 const mostURL = 64 << 10
 
 // asked matches the paths of logged requests that are sent.
-var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)(/|$)`)
+var asked = regexp.MustCompile(`^/(api|portfolio|lists|items|oembed)([/.]|$)`)
 
 // hidden replaces secrets in Vitrine's log.
 const hidden = "…"

@@ -205,9 +205,9 @@ func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) 
 }
 
 // aligned reports a stretch in which two texts differ. Short ones are aligned once more, by their longest common
-// subsequence, so that a tag around words that stay is a difference of its own, and the words are none.
+// subsequence, so that a tag around words that stay is a difference of its own, and the words are none. Lines are, too.
 func (a *answers) aligned(kind Kind, path string, v *vocabulary, old, new []token) {
-	if kind == Words && len(old) > 0 && len(new) > 0 && len(old)*len(new) <= mostAligned {
+	if len(old) > 0 && len(new) > 0 && len(old)*len(new) <= mostAligned {
 		if common := commonest(old, new); len(common) > 0 && a.spend(path, workToMatch*len(old)*len(new)) {
 			i, j := 0, 0
 			for _, at := range common {
