@@ -149,6 +149,27 @@ func TestShadowOfMovedRoute(t *testing.T) {
 	}
 }
 
+// TestShadowOfForwarded: a path that this server forwards to the old system is not compared with itself.
+func TestShadowOfForwarded(t *testing.T) {
+	old := httptest.NewServer(php("{}"))
+	defer old.Close()
+	o := proxytest.Options(t)
+	o.Upstream.URL, o.Upstream.Paths = old.URL, []string{"/"}
+	o.Shadow.URL, o.Shadow.Share = old.URL, 1
+	s := proxytest.ServeLive(t, proxytest.Open(t, proxytest.Institute(t), o))
+	res, err := http.Get("http://" + s.Addr + "/portfolio/units")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // only the comparison is of interest
+	proxytest.Until(t, "the answer is compared", func() bool { return compared(t, s.Site).Total.Asked == 1 })
+	if r := compared(t, s.Site); r.Total.Forwarded != 1 || r.Total.Agree != 0 {
+		t.Errorf("%+v", r.Total)
+	}
+	const line = `vitrine_compare_answers_total{outcome="forwarded"} 1`
+	proxytest.Until(t, line, func() bool { return strings.Contains(string(s.Admin("GET", "/metrics").Body), line) })
+}
+
 // TestShadowOfItself: a server that is set to compare with itself does not ask for ever.
 func TestShadowOfItself(t *testing.T) {
 	ln := proxytest.Listen(t)

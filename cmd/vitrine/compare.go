@@ -111,8 +111,8 @@ func requests(both *compare.Comparison, files []*os.File,
 }
 
 // outcome returns nil if all answers agree, or the error that the program ends with. A comparison that stopped
-// comes first: what it has not compared may differ. One without requests is an error, because a script would take
-// it for agreement.
+// comes first: what it has not compared may differ. One without requests, or of which all were forwarded, is an
+// error, because a script would take it for agreement.
 func outcome(r compare.Report) error {
 	switch {
 	case r.Stopped != "":
@@ -123,6 +123,8 @@ func outcome(r compare.Report) error {
 		return fmt.Errorf("%d of %d requests failed", r.Total.Failed, r.Total.Asked)
 	case r.Total.Asked == 0:
 		return errors.New("the logs have no request to compare")
+	case r.Total.Asked == r.Total.Forwarded:
+		return fmt.Errorf("nothing was compared: the new server forwards all of the %d paths", r.Total.Asked)
 	}
 	return nil
 }

@@ -129,16 +129,19 @@ func (c *Comparison) ask(ctx context.Context, requests iter.Seq2[Request, error]
 	return cmp.Or(workers.Wait(), ctx.Err())
 }
 
-// Ask asks both sides, counts what they differ in, and returns the outcome: agree, purpose, differ or failed, or ""
-// if ctx ended before. An error says why a side did not answer. A hash of the request chooses the side that
-// is first, because the second finds a warmer network.
+// Ask asks both sides, counts what they differ in, and returns the outcome: one of outcomes, or "" if ctx ended
+// before. An error says why a side did not answer. A hash of the request chooses the side that is first, because the
+// second finds a warmer network. If the new side is, and forwards the request, the old side is not asked once more.
 func (c *Comparison) Ask(ctx context.Context, r Request) (outcome string, err error) {
 	sides := [2]*Side{c.old, c.new}
 	var answers [2]Answer
 	var errs [2]error
 	turn := r.Hash() % 2
 	for _, i := range []uint64{turn, 1 - turn} {
-		answers[i], errs[i] = sides[i].Ask(ctx, r)
+		if answers[i], errs[i] = sides[i].Ask(ctx, r); i == 1 && answers[i].Forwarded {
+			errs[0] = nil // nothing is compared, so its answer does not matter
+			break
+		}
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -162,7 +165,10 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 	if ctx.Err() != nil {
 		return ""
 	}
-	outcome = "agree"
+	if outcome = "agree"; answers[1].Forwarded {
+		c.tally.answers(r, "forwarded", answers)
+		return "forwarded"
+	}
 	endpoint, seen := c.tally.endpoint(r), map[*Group]bool{}
 	add := func(d Difference) {
 		reason := ""

@@ -31,17 +31,20 @@ type Report struct {
 
 // Endpoint counts what was asked of an endpoint. The counts are of requests, not of differences.
 type Endpoint struct {
-	Endpoint string  `json:"endpoint"`
-	Requests int     `json:"requests"` // in the logs
-	Asked    int     `json:"asked"`    // distinct requests sent; the sum of the following four
-	Agree    int     `json:"agree"`
-	Purpose  int     `json:"on_purpose"` // differ on purpose only
-	Differ   int     `json:"differ"`
-	Failed   int     `json:"failed"`  // one side gave no answer that can be compared
-	Errors   int     `json:"errors"`  // both sides answered with the same error status
-	Refused  int     `json:"refused"` // … with 401 or 403
-	Old      Latency `json:"old"`
-	New      Latency `json:"new"`
+	Endpoint string `json:"endpoint"`
+	Requests int    `json:"requests"` // in the logs
+	Asked    int    `json:"asked"`    // distinct requests sent; the sum of the following five
+	Agree    int    `json:"agree"`
+	Purpose  int    `json:"on_purpose"` // differ on purpose only
+	Differ   int    `json:"differ"`
+	Failed   int    `json:"failed"` // one side gave no answer that can be compared
+	// Forwarded requests are not compared: the new side sent them on to the server that it replaces.
+	Forwarded int     `json:"forwarded"`
+	Errors    int     `json:"errors"`  // both sides answered with the same error status
+	Refused   int     `json:"refused"` // … with 401 or 403
+	Kept      int     `json:"kept"`    // compared with an answer that the new side keeps by rule
+	Old       Latency `json:"old"`
+	New       Latency `json:"new"`
 }
 
 // Group is the differences of a kind at one place of an endpoint's answers.
@@ -72,13 +75,20 @@ const (
 	mostTimes     = 4096 // of an endpoint's answers
 )
 
-// count counts two answers with an outcome. Failed requests have no latency. An error of both sides agrees, but is
-// counted apart: a log full of 403 says that a key is missing, not that the sides agree.
+// outcomes are what may come of a request, as Ask and a Shadow's metric name it.
+var outcomes = []string{"agree", "purpose", "differ", "failed", "forwarded"}
+
+// count counts two answers with an outcome. Requests that are not compared have no latency: that of the new side
+// would be of the old one, too. An error of both sides agrees, but is counted apart: a log full of 403 says that a
+// key is missing, not that the sides agree.
 func (e *Endpoint) count(outcome string, answers [2]Answer) {
 	e.Asked++
-	*map[string]*int{"agree": &e.Agree, "purpose": &e.Purpose, "differ": &e.Differ, "failed": &e.Failed}[outcome]++
-	if outcome == "failed" {
+	*[]*int{&e.Agree, &e.Purpose, &e.Differ, &e.Failed, &e.Forwarded}[slices.Index(outcomes, outcome)]++
+	if outcome == "failed" || outcome == "forwarded" {
 		return
+	}
+	if answers[1].Kept {
+		e.Kept++
 	}
 	e.Old.add(answers[0].Took)
 	e.New.add(answers[1].Took)

@@ -55,9 +55,9 @@ func NewShadow(address string, share float64, own http.RoundTripper, reg prometh
 	s := &Shadow{both: both, share: share, queue: make(chan Request, mostQueued),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_compare_answers_total",
 			Help: "Number of live answers compared with those of the old system, by outcome: agree, purpose, " +
-				"differ, failed or dropped."}, []string{"outcome"})}
+				"differ, failed, forwarded (not compared) or dropped."}, []string{"outcome"})}
 	reg.MustRegister(s.outcomes)
-	for _, outcome := range []string{"agree", "purpose", "differ", "failed", "dropped"} {
+	for _, outcome := range append([]string{"dropped"}, outcomes...) {
 		s.outcomes.WithLabelValues(outcome) // so that each label exists from the start
 	}
 	return s, nil

@@ -80,6 +80,11 @@ type Answer struct {
 	Restricted bool      // the list is shorter than for a caller with a permission (Vitrine-Restricted)
 	Modified   time.Time // Last-Modified; zero if the answer does not say it
 	Received   time.Time
+
+	// Forwarded says that the answer is another server's, which a Vitrine sent on: to compare it with the old
+	// server's would compare that one with itself.
+	Forwarded bool
+	Kept      bool // a Vitrine keeps the answer by a rule of upstream.keep
 }
 
 // Ask sends a request and reads the answer. Answers that say nothing about the resource are errors: a limit was
@@ -121,7 +126,8 @@ func (s *Side) Ask(ctx context.Context, r Request) (a Answer, err error) {
 	if err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
-	a = Answer{Status: res.StatusCode, Body: s.cleaned(body), Took: time.Since(begun)}
+	a = Answer{Status: res.StatusCode, Body: s.cleaned(body), Took: time.Since(begun),
+		Forwarded: isForwarded(res.Header), Kept: res.Header.Get(keptHeader) != ""}
 	a.Received, a.Restricted = begun.Add(a.Took), res.Header.Get("Vitrine-Restricted") != ""
 	a.Modified, _ = http.ParseTime(res.Header.Get("Last-Modified")) // zero if it is none
 	a.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -135,6 +141,30 @@ var (
 	errTooLong = errors.New(TooLong)
 	errSlow    = errors.New("no whole answer within a minute")
 )
+
+// The names by which a Vitrine says where an answer comes from. A test asks one.
+const (
+	hop        = "vitrine" // in Via and Cache-Status
+	keptHeader = "Vitrine-Kept"
+)
+
+// isForwarded reports whether an answer comes through a Vitrine from another server. Its Via says so (RFC 9110:
+// 7.6.3). Where a rule keeps answers, but not this one, its Cache-Status says so by the status of the next server
+// (RFC 9211: 2.3).
+func isForwarded(h http.Header) bool {
+	for via := range strings.SplitSeq(strings.Join(h["Via"], ","), ",") {
+		if words := strings.Fields(via); len(words) > 1 && words[1] == hop {
+			return true
+		}
+	}
+	for cache := range strings.SplitSeq(strings.Join(h["Cache-Status"], ","), ",") {
+		name, how, _ := strings.Cut(strings.TrimSpace(cache), ";")
+		if name == hop && strings.Contains(how, "fwd-status=") {
+			return true
+		}
+	}
+	return false
+}
 
 // cleaned returns a body without the side's keys. It replaces addresses of the side itself by paths, as written in
 // text and in PHP's JSON. A side that writes its own address into links would otherwise differ in each of them.

@@ -12,6 +12,7 @@ import (
 const (
 	HeaderIgnored    = "Vitrine-Ignored"    // parameters and paths that the answer does not depend on
 	HeaderRestricted = "Vitrine-Restricted" // the permission that the caller lacks to see the whole list
+	HeaderKept       = "Vitrine-Kept"       // ?1: the other server's answer, kept by rule
 	headerPrefer     = "Prefer"
 	headerApplied    = "Preference-Applied"
 	handlingStrict   = "handling=strict"

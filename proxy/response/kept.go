@@ -134,6 +134,7 @@ func (s *keptSending) send(a *result.Answer, found kept.Found, wasKept bool) err
 	SetHeader(c, fiber.HeaderAge, "0") // as for all answers of this server
 	SetHeader(c, HeaderDataAge, seconds(max(now.Sub(e.Checked), 0)))
 	SetHeader(c, headerCacheStatus, keptStatus(found, wasKept))
+	SetHeader(c, HeaderKept, "?1") // a boolean of structured fields (RFC 9651)
 	key := s.keyOf(e)
 	if e.Status != fiber.StatusOK {
 		c.Status(e.Status)
