@@ -71,7 +71,7 @@ func TestShadow(t *testing.T) {
 	}
 	proxytest.Until(t, "five answers are compared", func() bool { return compared(t, s.Site).Total.Asked == 5 })
 	if r := compared(t, s.Site); r.Total.Agree != 5 {
-		t.Errorf("%+v", r.Differences)
+		t.Errorf("%+v", r.Differences())
 	}
 	var doc bson.D
 	if err := bson.Unmarshal(changed, &doc); err != nil {
@@ -87,9 +87,9 @@ func TestShadow(t *testing.T) {
 	get("/api/activities?apikey=Geheim7&full=1")
 	proxytest.Until(t, "six answers are compared", func() bool { return compared(t, s.Site).Total.Asked == 6 })
 	r := compared(t, s.Site)
-	if r.Total.Differ != 1 || len(r.Differences) != 1 || r.Differences[0].Path != "$.data[*].title" ||
-		r.Differences[0].Examples[0].New != "Planted" {
-		t.Errorf("%+v %+v", r.Total, r.Differences)
+	if r.Total.Differ != 1 || len(r.Differences()) != 1 || r.Differences()[0].Path != "$.data[*].title" ||
+		r.Differences()[0].Examples[0].New != "Planted" {
+		t.Errorf("%+v %+v", r.Total, r.Differences())
 	}
 	for _, line := range []string{
 		`vitrine_compare_answers_total{outcome="agree"} 5`, `vitrine_compare_answers_total{outcome="differ"} 1`,
@@ -123,7 +123,7 @@ func TestShadowOfHead(t *testing.T) {
 	_ = res.Body.Close() // only the comparison is of interest
 	proxytest.Until(t, "the answer is compared", func() bool { return compared(t, s.Site).Total.Asked == 1 })
 	if r := compared(t, s.Site); r.Total.Agree != 1 {
-		t.Errorf("%+v", r.Differences)
+		t.Errorf("%+v", r.Differences())
 	}
 }
 
@@ -144,8 +144,8 @@ func TestShadowOfMovedRoute(t *testing.T) {
 	}
 	_ = res.Body.Close() // only the comparison is of interest
 	proxytest.Until(t, "the answer is compared", func() bool { return compared(t, s.Site).Total.Asked == 1 })
-	if r := compared(t, s.Site); r.Total.Differ != 1 || r.Differences[0].Kind != compare.RowAdded {
-		t.Errorf("%+v", r.Differences)
+	if r := compared(t, s.Site); r.Total.Differ != 1 || r.Differences()[0].Kind != compare.RowAdded {
+		t.Errorf("%+v", r.Differences())
 	}
 }
 

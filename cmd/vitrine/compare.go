@@ -31,7 +31,7 @@ type comparison struct {
 // errDiffer is the error with which compare exits with 1. With others it exits with 2.
 var errDiffer = errors.New("answers differ")
 
-// compareCommand asks two servers for what logs have, and reports what differs.
+// compareCommand asks two servers for what logs have, and reports what differs, by cause.
 func compareCommand() *cobra.Command {
 	var c comparison
 	cmd := withConfig("compare", func(cmd *cobra.Command, logs []string, cfg configs.Config) error {
@@ -48,7 +48,7 @@ func compareCommand() *cobra.Command {
 	f.BoolVar(&c.strict, "strict", false, "count what differs from OSIRIS on purpose, too")
 	f.Float64Var(&c.rate, "rate", 10, "`NUMBER` of requests a second to each server; 0: as fast as they answer")
 	f.IntVar(&c.concurrency, "concurrency", 2, "`NUMBER` of requests at a time")
-	f.IntVar(&c.examples, "examples", 3, "`NUMBER` of examples of each difference")
+	f.IntVar(&c.examples, "examples", 3, "`NUMBER` of examples for each place of a cause")
 	f.StringVar(&c.state, "state", "", "`FILE` to continue from, and to write when interrupted")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
 	f.StringVar(&c.page, "html", "", "`FILE` for the report as a page")
@@ -123,7 +123,7 @@ func outcome(r compare.Report) error {
 		return fmt.Errorf("%d of %d requests failed", r.Total.Failed, r.Total.Asked)
 	case r.Total.Asked == 0:
 		return errors.New("the logs have no request to compare")
-	case r.Total.Asked == r.Total.Forwarded:
+	case r.NothingCompared():
 		return fmt.Errorf("nothing was compared: the new server forwards all of the %d paths", r.Total.Asked)
 	}
 	return nil
@@ -191,7 +191,7 @@ func (c *comparison) print(w io.Writer, r compare.Report) (err error) {
 	if c.asJSON {
 		err = printJSON(w, r)
 	} else {
-		err = errors.Join(printTable(w, "compare", r), output.ExecuteTemplate(w, "compare differences", r))
+		err = errors.Join(printTable(w, "compare", r), output.ExecuteTemplate(w, "compare causes", r))
 	}
 	if c.page == "" {
 		return err

@@ -58,6 +58,9 @@ func (g *globs) UnmarshalYAML(node *yaml.Node) error {
 // relationRef is a relation that a rule names. The zero one is any two values.
 type relationRef struct{ *relation }
 
+// noRelation is what a rule says for values that have none.
+const noRelation = "none"
+
 // Name returns the name of the relation, or "".
 func (r relationRef) Name() string {
 	if r.relation == nil {
@@ -68,8 +71,11 @@ func (r relationRef) Name() string {
 
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (r *relationRef) UnmarshalYAML(node *yaml.Node) error {
-	if r.relation = relationNamed(node.Value); r.relation == nil {
-		return fmt.Errorf("line %d: relation %q; want one of %q", node.Line, node.Value, relationNames())
+	if node.Value == noRelation {
+		r.relation = &relation{name: noRelation, holds: func(d Difference) bool { return d.related() == "" }}
+	} else if r.relation = relationNamed(node.Value); r.relation == nil {
+		return fmt.Errorf("line %d: relation %q; want one of %q", node.Line, node.Value,
+			append(relationNames(), noRelation))
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestBounds(t *testing.T) {
 			}
 			r := c.Report()
 			tooLong := 0
-			for _, g := range r.Differences {
+			for _, g := range r.Differences() {
 				if g.Kind == compare.Failed && strings.HasPrefix(g.Examples[0].Old, compare.TooLong) {
 					tooLong += g.Values
 				}

@@ -8,11 +8,12 @@
 //	Accepted    says which differences are on purpose (accepted.go)
 //	Settings    what a caller configures of a comparison: pace, state file, accepted differences (comparison.go)
 //	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts differences by endpoint (tally.go)
-//	Report      the counts, groups and examples, within bounds (report.go)
+//	Cause       what many differences come from, with the rule that accepts it (cause.go, suggest.go)
+//	Report      the counts, causes and examples, within bounds (report.go), and as a page (page.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
 //
 // The data flow: logged URL → Request → one Answer of each side → Differences → Accepted → counts by endpoint,
-// groups with examples → Report, as JSON, as a table and as a page.
+// and place → Causes with examples → Report, as JSON, as text and as a page.
 //
 // The promises: no request changes anything (GET and HEAD), no key is in a URL, in an error or in a report, and the
 // memory for two answers is bounded by their size, whatever they contain.

@@ -169,7 +169,7 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 		c.tally.answers(r, "forwarded", answers)
 		return "forwarded"
 	}
-	endpoint, seen := c.tally.endpoint(r), map[*Group]bool{}
+	endpoint, seen := c.tally.endpoint(r), map[*Extent]bool{}
 	add := func(d Difference) {
 		reason := ""
 		if rule := c.settings.Accepted.Accept(endpoint, d); rule == nil {
@@ -185,7 +185,7 @@ func (c *Comparison) Add(ctx context.Context, r Request, answers [2]Answer, errs
 		case outcome == "agree":
 			outcome = "purpose"
 		}
-		place := Place{endpoint, d.Kind, shorten(index.ReplaceAllString(d.Path, "[*]")), d.Relation, reason}
+		place := Place{endpoint, d.Kind, general(d.Path), d.change(), d.Relation, reason}
 		c.tally.difference(r, place, d, seen, c.settings.Examples)
 	}
 	switch {

@@ -1,7 +1,9 @@
 package compare_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,8 +135,8 @@ func TestReport(t *testing.T) {
 		e.New.P50 != 1000 {
 		t.Errorf("endpoint %+v", e)
 	}
-	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences[0].Examples) != 3 ||
-		len(first) > 20_000 || strings.Contains(r.Differences[0].Examples[0].Row, "\x1b") {
+	if r.Total.Failed != 1 || r.Endpoints[1].Failed != 1 || len(r.Differences()[0].Examples) != 3 ||
+		len(first) > 20_000 || strings.Contains(r.Differences()[0].Examples[0].Row, "\x1b") {
 		t.Errorf("report of %d bytes: %.2000s", len(first), first)
 	}
 	c := compare.NewComparison(old, new, compare.Settings{Examples: 3})
@@ -145,11 +147,11 @@ func TestReport(t *testing.T) {
 		c.Add(t.Context(), r, [2]compare.Answer{ok,
 			{Status: 200, Body: []byte(fmt.Sprintf(`{"a%d":1}`, n)), Took: 2 * time.Millisecond}}, [2]error{})
 	}
-	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences) != 1001 ||
-		!slices.ContainsFunc(r.Differences,
+	if r := c.Report(); len(r.Endpoints) != 201 || len(r.Differences()) != 1001 ||
+		!slices.ContainsFunc(r.Differences(),
 			func(g compare.Group) bool { return g.Endpoint == "others" && g.Answers > 2000 }) ||
 		r.Total.Asked != 6000 || r.Total.Old.P99 != 1 || r.Total.New.P99 != 2 {
-		t.Errorf("%d endpoints, %d groups, %+v", len(r.Endpoints), len(r.Differences), r.Total)
+		t.Errorf("%d endpoints, %d groups, %+v", len(r.Endpoints), len(r.Differences()), r.Total)
 	}
 }
 
@@ -208,8 +210,8 @@ func TestRunResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Total.Asked != 1000 || r.Total.Failed != 0 || r.Total.Agree != 889 || r.Total.Differ != 111 ||
-		r.Total.Requests != 1000 || len(r.Differences) != 1 {
-		t.Errorf("total %+v, %d differences", r.Total, len(r.Differences))
+		r.Total.Requests != 1000 || len(r.Differences()) != 1 {
+		t.Errorf("total %+v, %d differences", r.Total, len(r.Differences()))
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the state is still there: %v", err)
@@ -225,6 +227,21 @@ func TestRunResumes(t *testing.T) {
 	}
 	if r, err = c.Run(canceled(t), targets(1, func(int) {})); err != nil || r.Stopped == "" {
 		t.Fatal(r.Stopped, err)
+	}
+	var earlier bytes.Buffer // the content before Form was a part of it
+	if err := gob.NewEncoder(&earlier).Encode(struct{ Old, New string }{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.ReadFile(file)
+	if err = errors.Join(err, os.WriteFile(file, earlier.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(); err == nil || !strings.HasSuffix(err.Error(),
+		"state: is of another version of vitrine: remove it to begin anew") {
+		t.Errorf("the state of another version: %v", err)
+	}
+	if err := os.WriteFile(file, state, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	other, _ := sides(t, answering(""), answering(""))
 	c = compare.NewComparison(other, new, compare.Settings{State: file})
@@ -300,7 +317,7 @@ func TestRunStops(t *testing.T) {
 	if n := asked.Load(); n < 20 || n > 25 {
 		t.Errorf("asked %d times", n)
 	}
-	if g := r.Differences; len(g) != 1 || g[0].Examples[0].Old != "502 Bad Gateway" || g[0].Path != "old" {
+	if g := r.Differences(); len(g) != 1 || g[0].Examples[0].Old != "502 Bad Gateway" || g[0].Path != "old" {
 		t.Errorf("differences %+v", g)
 	}
 }
@@ -315,7 +332,7 @@ func TestTooLong(t *testing.T) {
 	if err != nil || r.Stopped != "" {
 		t.Fatal(r.Stopped, err)
 	}
-	if r.Total.Failed != 50 || len(r.Differences) != 1 || r.Differences[0].Reason != "" {
+	if r.Total.Failed != 50 || len(r.Differences()) != 1 || r.Differences()[0].Reason != "" {
 		t.Errorf("%+v", r.Total)
 	}
 }

@@ -319,7 +319,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	r := c.Report()
-	for _, g := range r.Differences {
+	for _, g := range r.Differences() {
 		if g.Reason == "" {
 			t.Errorf("%+v: %+v", g.Place, g.Examples)
 		}

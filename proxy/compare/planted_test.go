@@ -290,7 +290,7 @@ func TestPlanted(t *testing.T) {
 			outcome, err := c.Ask(t.Context(), compare.Request{Method: "GET", Target: targets[i]})
 			if outcome != "differ" {
 				t.Errorf("%s: %s in %s: %v", name, outcome, targets[i], err)
-				for _, g := range c.Report().Differences {
+				for _, g := range c.Report().Differences() {
 					t.Logf("%+v: %q, %q", g.Place, g.Examples[0].Old, g.Examples[0].New)
 				}
 			}

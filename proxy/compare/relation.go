@@ -48,6 +48,8 @@ func relations() []relation {
 		{name: "link of the row", says: "a link to the row's own record", holds: linkOfRow},
 		{name: "link of a person", says: "a link to a person, which is left out here", holds: linkOfPerson},
 		{name: "file icon", says: "icons of files, which are left out here", holds: fileIcon},
+		{name: "case", says: "the same letters in another case", holds: sameLetters},
+		{name: "white space", says: "the same but for white space", holds: sameButSpace},
 		{name: "bare id", says: "the id of a record, which is left out here", holds: bareID},
 		{name: "region", says: "a country's name there, its code here", holds: region},
 		{name: "day unknown", says: "the first of a month there, the month alone here, as the record has no day",
@@ -225,6 +227,15 @@ func noFilter(d Difference) bool {
 		}
 	}
 	return asked.Get("aggregate") != ""
+}
+
+// sameLetters: no rule that is built in accepts it. It names a cause.
+func sameLetters(d Difference) bool { return d.Old != d.New && strings.EqualFold(d.Old, d.New) }
+
+// sameButSpace is for texts that are no HTML, where white space does not count.
+func sameButSpace(d Difference) bool {
+	return max(len(d.Old), len(d.New)) <= mostSpelled && d.Old != d.New &&
+		strings.Join(strings.Fields(d.Old), "") == strings.Join(strings.Fields(d.New), "")
 }
 
 // unknownUnit: the two names of a unit that there is not.

@@ -1,32 +1,36 @@
 package compare
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed"
-	"html/template"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Report is the result of a comparison. It is a copy that its caller owns, except for the examples, which must not
 // be changed.
 type Report struct {
-	Old         string           `json:"old"`
-	New         string           `json:"new"`
-	Since       time.Time        `json:"since"`
-	Until       time.Time        `json:"until"`
-	Stopped     string           `json:"stopped,omitempty"` // why the comparison is not complete
-	NotAsked    map[NotAsked]int `json:"not_asked"`         // lines of the logs, by reason
-	Dropped     int64            `json:"dropped,omitempty"` // live requests that came too fast
-	Total       Endpoint         `json:"total"`
-	Endpoints   []Endpoint       `json:"endpoints"`   // the most different first
-	Differences []Group          `json:"differences"` // those on purpose last; the most frequent first
+	Old       string           `json:"old"`
+	New       string           `json:"new"`
+	Since     time.Time        `json:"since"`
+	Until     time.Time        `json:"until"`
+	Stopped   string           `json:"stopped,omitempty"` // why the comparison is not complete
+	NotAsked  map[NotAsked]int `json:"not_asked"`         // lines of the logs, by reason
+	Dropped   int64            `json:"dropped,omitempty"` // live requests that came too fast
+	Total     Endpoint         `json:"total"`
+	Endpoints []Endpoint       `json:"endpoints"` // the most different first
+	// Causes are those to decide about first, then what failed, then those on purpose; the most frequent first.
+	Causes []Cause `json:"causes"`
+}
+
+// Differences returns the groups of all causes, in their order.
+func (r Report) Differences() (all []Group) {
+	for _, c := range r.Causes {
+		all = append(all, c.Places...)
+	}
+	return all
 }
 
 // Endpoint counts what was asked of an endpoint. The counts are of requests, not of differences.
@@ -50,11 +54,18 @@ type Endpoint struct {
 // Group is the differences of a kind at one place of an endpoint's answers.
 type Group struct {
 	Place
-	// Answers counts pairs of answers, Values the single differences in them: a field changed in all rows of a list
-	// is one answer and as many values as rows.
-	Answers  int          `json:"answers"`
-	Values   int          `json:"values"`
+	Extent
 	Examples []Difference `json:"examples"`
+	// Pairs are the values, old and new, of differences without a relation, for the rule that would accept them.
+	Pairs [][2]string `json:"-"`
+	Many  bool        `json:"-"` // there are more than mostPairs, or long ones, so that Pairs is empty
+}
+
+// Extent counts pairs of answers, and the single differences in them: a field changed in all rows of a list is one
+// answer and as many values as rows.
+type Extent struct {
+	Answers int `json:"answers"`
+	Values  int `json:"values"`
 }
 
 // Place identifies a Group.
@@ -62,6 +73,7 @@ type Place struct {
 	Endpoint string `json:"endpoint"`
 	Kind     Kind   `json:"kind"`
 	Path     string `json:"path"`               // with [*] for any index
+	Change   string `json:"change,omitempty"`   // of a status, a media type, or the types of JSON: 200 → 404
 	Relation string `json:"relation,omitempty"` // of the values; see Difference
 	Reason   string `json:"reason,omitempty"`   // why the differences are on purpose
 }
@@ -70,7 +82,6 @@ type Place struct {
 const (
 	mostEndpoints = 200
 	mostGroups    = 1000
-	mostShown     = 300  // characters of a value
 	mostTarget    = 2000 // bytes of a URL
 	mostTimes     = 4096 // of an endpoint's answers
 )
@@ -100,20 +111,36 @@ func (e *Endpoint) count(outcome string, answers [2]Answer) {
 	}
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
-
 // keep keeps a difference as an example. If there are too many, the first in a fixed order stay, so that a report
 // does not depend on the order of answers. Reports share the examples, so that keep changes a copy.
 func (g *Group) keep(r Request, d Difference, most int) {
-	at, _ := slices.BinarySearchFunc(g.Examples, r.Target, func(x Difference, target string) int {
+	target := r.Target
+	if len(target) > mostTarget {
+		target = strings.ToValidUTF8(target[:mostTarget], "") + "…"
+	}
+	at, _ := slices.BinarySearchFunc(g.Examples, target, func(x Difference, target string) int {
 		// behind those of the same answer
 		return cmp.Or(cmp.Compare(len(x.Target), len(target)), strings.Compare(x.Target, target), -1)
 	})
 	if at < most {
-		x := Difference{Target: r.Target, Kind: d.Kind, Path: shorten(d.Path), Row: shorten(d.Row),
-			Relation: d.Relation, Old: shorten(d.Old), New: shorten(d.New)}
+		old, new := excerpts(d.Old, d.New)
+		x := Difference{Target: target, Kind: d.Kind, Path: shorten(d.Path), Row: shorten(d.Row),
+			Relation: d.Relation, Old: old, New: new}
 		g.Examples = slices.Insert(slices.Clone(g.Examples), at, x)
 		g.Examples = g.Examples[:min(len(g.Examples), most)]
+	}
+}
+
+// note notes the values of a difference, unless they have a relation, which says more. Reports share the pairs, of
+// which none changes.
+func (g *Group) note(d Difference) {
+	pair := [2]string{d.Old, d.New}
+	switch {
+	case g.Many || d.Relation != "" || g.Reason != "" || slices.Contains(g.Pairs, pair):
+	case len(g.Pairs) == mostPairs || len(d.Old)+len(d.New) > mostShown || g.Path == further:
+		g.Pairs, g.Many = nil, true
+	default:
+		g.Pairs = append(g.Pairs, pair)
 	}
 }
 
@@ -142,38 +169,4 @@ func (l Latency) quantiles() (q Latency) {
 		q.P50, q.P99 = all[len(all)/2], all[len(all)*99/100]
 	}
 	return q
-}
-
-//go:embed page.tmpl
-var pageSource string
-
-var page = template.Must(template.New("").Parse(pageSource))
-
-// Policy is the content security policy of the page: it loads nothing and runs no script. The page shows what two
-// servers sent, so that a mistake in escaping must not run anything.
-const Policy = "default-src 'none'; style-src 'unsafe-inline'"
-
-// HTML returns the report as a page in one file.
-func (r Report) HTML() ([]byte, error) {
-	var b bytes.Buffer
-	err := page.Execute(&b, r)
-	return b.Bytes(), err
-}
-
-// shorten returns the beginning of a text, without characters that control a terminal. It cuts between characters,
-// and marks the cut by "…".
-func shorten(text string) string {
-	runes := 0
-	for at := range text {
-		if runes++; runes > mostShown {
-			text = text[:at] + "…"
-			break
-		}
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
 }

@@ -116,6 +116,7 @@ func (s *Shadow) Run(ctx context.Context) {
 // Report returns the results so far.
 func (s *Shadow) Report() Report {
 	r := s.both.Report()
+	r.New = "this server" // it is asked without the network, so that its address says nothing
 	r.Dropped = s.dropped.Load()
 	return r
 }

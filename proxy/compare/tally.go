@@ -29,13 +29,19 @@ type found struct {
 	Known     map[uint64]bool      // by the hash of a request of Run: whether it was compared
 	Endpoints map[string]*Endpoint // by name; the one without counts all
 	Groups    map[Place]*Group
+	Causes    map[Sort]*Extent
+	Form      int // of this content: a state of another is refused
 }
+
+// stateForm changes with found, since package encoding/gob reads a content of another form as far as it fits.
+const stateForm = 2
 
 // newTally returns an empty tally for the sides at two addresses.
 func newTally(old, new string) *tally {
 	return &tally{notAsked: map[NotAsked]int{}, found: found{
 		Old: old, New: new, Since: time.Now().UTC().Truncate(time.Second),
 		Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},
+		Causes: map[Sort]*Extent{}, Form: stateForm,
 	}}
 }
 
@@ -68,17 +74,23 @@ func (t *tally) endpoint(r Request) string {
 	return t.endpoints(r)[1].Endpoint
 }
 
-// difference counts a difference of the answers to a request. seen has the groups that count these answers already:
-// a group counts all its values, but each pair of answers once.
-func (t *tally) difference(r Request, at Place, d Difference, seen map[*Group]bool, examples int) {
+// difference counts a difference of the answers to a request, for its place and for its cause. seen has the counts
+// that have these answers already: all values count, but each pair of answers once.
+func (t *tally) difference(r Request, at Place, d Difference, seen map[*Extent]bool, examples int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	g := t.group(at)
-	g.Values++
-	if !seen[g] {
-		g.Answers++
-		seen[g] = true
+	cause := g.sort() // no more than groups, since it follows from the place
+	if t.found.Causes[cause] == nil {
+		t.found.Causes[cause] = &Extent{}
 	}
+	for _, n := range []*Extent{&g.Extent, t.found.Causes[cause]} {
+		if n.Values++; !seen[n] {
+			n.Answers++
+			seen[n] = true
+		}
+	}
+	g.note(d)
 	g.keep(r, d, examples)
 }
 
@@ -113,7 +125,7 @@ func (t *tally) endpoints(r Request) [2]*Endpoint {
 func (t *tally) group(p Place) *Group {
 	all := t.found.Groups
 	if all[p] == nil && len(all) >= mostGroups {
-		p = Place{Endpoint: "others", Kind: p.Kind, Relation: p.Relation, Reason: p.Reason}
+		p = Place{Endpoint: "others", Kind: p.Kind, Path: further, Reason: p.Reason}
 	}
 	if all[p] == nil {
 		all[p] = &Group{Place: p}
@@ -124,9 +136,20 @@ func (t *tally) group(p Place) *Group {
 // report returns the results so far. It shares nothing with the tally but the examples, which keep replaces rather
 // than changes.
 func (t *tally) report() Report {
+	r, groups, causes := t.copied()
+	r.Causes = arrange(groups, causes)
+	slices.SortFunc(r.Endpoints, func(a, b Endpoint) int {
+		return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Asked, a.Asked),
+			strings.Compare(a.Endpoint, b.Endpoint))
+	})
+	return r
+}
+
+// copied returns the counts so far, for a report that is made without the lock.
+func (t *tally) copied() (r Report, groups []Group, causes map[Sort]Extent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := Report{Old: t.found.Old, New: t.found.New, Since: t.found.Since,
+	r = Report{Old: t.found.Old, New: t.found.New, Since: t.found.Since,
 		Until:    time.Now().UTC().Truncate(time.Second),
 		NotAsked: maps.Clone(t.notAsked)}
 	for name, e := range t.found.Endpoints {
@@ -139,20 +162,14 @@ func (t *tally) report() Report {
 			r.Endpoints = append(r.Endpoints, e)
 		}
 	}
-	slices.SortFunc(r.Endpoints, func(a, b Endpoint) int {
-		return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Asked, a.Asked),
-			strings.Compare(a.Endpoint, b.Endpoint))
-	})
 	for _, g := range t.found.Groups {
-		r.Differences = append(r.Differences, *g)
+		groups = append(groups, *g)
 	}
-	slices.SortFunc(r.Differences, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(min(len(a.Reason), 1), min(len(b.Reason), 1)), cmp.Compare(b.Answers, a.Answers),
-			cmp.Compare(b.Values, a.Values),
-			strings.Compare(a.Endpoint, b.Endpoint), strings.Compare(string(a.Kind), string(b.Kind)),
-			strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
-	})
-	return r
+	causes = map[Sort]Extent{}
+	for s, n := range t.found.Causes {
+		causes[s] = *n
+	}
+	return r, groups, causes
 }
 
 // encoded returns what was found as the content of a state file.
@@ -171,6 +188,9 @@ func (t *tally) resume(content []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&was); err != nil {
 		return fmt.Errorf("not the state of a comparison: %w", err)
 	}
+	if was.Form != stateForm {
+		return errors.New("is of another version of vitrine: remove it to begin anew")
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if was.Old != t.found.Old || was.New != t.found.New || was.Endpoints[""] == nil {
@@ -180,6 +200,7 @@ func (t *tally) resume(content []byte) error {
 		e.Requests, e.Asked, e.Failed = 0, e.Asked-e.Failed, 0
 	}
 	maps.DeleteFunc(was.Groups, func(p Place, _ *Group) bool { return p.Kind == Failed })
+	maps.DeleteFunc(was.Causes, func(s Sort, _ *Extent) bool { return s.Kind == Failed })
 	maps.DeleteFunc(was.Known, func(_ uint64, compared bool) bool { return !compared })
 	t.found = was
 	return nil

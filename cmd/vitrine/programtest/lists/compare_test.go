@@ -91,7 +91,7 @@ func writeLog(t *testing.T, dir string, paths ...string) (name string) {
 
 // found returns the differences of a report that are not on purpose.
 func found(r compare.Report) (all []string) {
-	for _, g := range r.Differences {
+	for _, g := range r.Differences() {
 		for _, x := range g.Examples {
 			if g.Reason == "" {
 				all = append(all,
@@ -338,7 +338,7 @@ func TestCompareTwins(t *testing.T) {
 	if code != 0 || r.Total.Differ+r.Total.Failed > 0 || r.Total.Asked != len(paths) {
 		t.Errorf("exit code %d, %s%+v %v", code, stderr, r.Total, found(r))
 	}
-	for _, g := range r.Differences {
+	for _, g := range r.Differences() {
 		if g.Relation != "instant" {
 			t.Errorf("%+v", g)
 		}
