@@ -108,8 +108,8 @@ func ParseAccepted(file string, text []byte) (rules Accepted, err error) {
 	for i, r := range rules {
 		switch bare := (Rule{Reason: r.Reason}); {
 		case r.Reason == "" || r == bare:
-			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, relation, old, new and "+
-				"ignore", file, i+1)
+			return nil, fmt.Errorf("%s: rule %d: want a reason, and one of endpoint, kind, path, relation, "+
+				"old, new and ignore", file, i+1)
 		case r.Kind != "" && r.Kind != HTML && !slices.Contains(kinds, r.Kind):
 			return nil, fmt.Errorf("%s: rule %d: kind %q; want one of %q", file, i+1, r.Kind, kinds)
 		}

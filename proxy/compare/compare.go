@@ -5,7 +5,8 @@
 //	Request     path and query of a logged URL, without secrets (request.go)
 //	Compare     finds the differences of two answers: status, JSON by rows and fields, HTML by tokens (this file,
 //	            json.go, text.go), within bounds (bounds.go)
-//	Accepted    says which differences are on purpose (accepted.go)
+//	Accepted    says which differences are on purpose (accepted.go), by relations of their values (relation.go)
+//	evidence    asks the sides for more where two answers do not prove a relation (evidence.go)
 //	Settings    what a caller configures of a comparison: pace, state file, accepted differences (comparison.go)
 //	Comparison  asks both sides, paced, by its Settings (comparison.go), and counts differences by endpoint (tally.go)
 //	Cause       what many differences come from, with the rule that accepts it (cause.go, suggest.go)
@@ -26,53 +27,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 )
-
-// Kind says what differs. It is a text, because operators write kinds in their rules and read them in reports.
-type Kind string
-
-// The kinds of differences. Failed means that a side gave no answer that could be compared.
-const (
-	Status       Kind = "status"
-	MediaType    Kind = "media type"
-	Location     Kind = "location"
-	Count        Kind = "count"
-	Order        Kind = "order"
-	RowMissing   Kind = "row missing"
-	RowAdded     Kind = "row added"
-	FieldMissing Kind = "field missing"
-	FieldAdded   Kind = "field added"
-	FieldChanged Kind = "field changed"
-	Words        Kind = "words"     // of HTML, and tags between them
-	Tag          Kind = "tag"       // one or more, without words
-	Attribute    Kind = "attribute" // of a tag that both have
-	Text         Kind = "text"
-	Failed       Kind = "failed"
-
-	HTML Kind = "html" // in rules: Words, Tag or Attribute
-)
-
-var kinds = []Kind{Status, MediaType, Location, Count, Order, RowMissing, RowAdded, FieldMissing, FieldAdded,
-	FieldChanged, Words, Tag, Attribute, Text}
-
-// Difference is one difference of two answers. A value that a side lacks is empty. Values of JSON are shown as
-// texts without quotes, unless their types differ: then as "1" and 1.
-type Difference struct {
-	Target string `json:"target"` // of the request; in reports only
-	Kind   Kind   `json:"-"`
-	// a JSON path such as $.data[17].title in the old answer, followed by the elements of HTML and @attribute
-	Path string `json:"path"`
-	Row  string `json:"row,omitempty"` // the id of the row with the difference
-	// Relation is that of the rule which accepts the difference, or else the first that holds of the values.
-	Relation string `json:"relation,omitempty"`
-	Old      string `json:"old"`
-	New      string `json:"new"`
-
-	// These are for relations, while the answers are compared.
-	was, is value    // of JSON; nil if a side lacks it
-	about   *answers // nil in tests and reports
-	record  string   // the id of the innermost row
-	list    string   // of a row of a list: the relation of the orders of both lists
-}
 
 // answers compares two answers. It lives for one pair, in one goroutine.
 type answers struct {
@@ -101,6 +55,10 @@ type exchange struct {
 	more     *evidence // nil: the sides are asked for no more
 	pause    func()    // called between stretches of work; nil: never
 }
+
+func (a *answers) both() (old, new Answer) { return a.old, a.new }
+func (a *answers) asked() Request          { return a.request }
+func (a *answers) instants() [2]string     { return a.times }
 
 // report emits a difference at a path, unless the work for this pair is used up. Values are whole here; reports
 // shorten them when they keep an example, after the rules have seen them.

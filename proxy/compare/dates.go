@@ -41,7 +41,7 @@ func dayUnknown(d Difference) bool {
 	if len(lacking) == 0 || d.about == nil {
 		return false
 	}
-	have := d.about.more.partialDates(d.record)
+	have := d.about.partialDates(d.record)
 	return !slices.ContainsFunc(lacking, func(p partial) bool { return !slices.Contains(have, p) })
 }
 
@@ -51,18 +51,20 @@ const skew = time.Minute
 // instant: both are the time of the answer's data, which differs between any two servers: as_of in JSON, and the time
 // in the foot of a page. It is in the past, of both sides. The words in a page are the date of its attribute.
 func instant(d Difference) bool {
-	if d.about == nil || !strings.HasPrefix(d.about.request.Target, "/lists") {
+	if d.about == nil || !strings.HasPrefix(d.about.asked().Target, "/lists") {
 		return false
 	}
+	old, new := d.about.both()
+	times := d.about.instants()
 	switch {
 	case d.Kind == FieldChanged && d.Path == "$.as_of":
-		return d.about.old.asOf(d.Old) && d.about.new.asOf(d.New)
+		return old.asOf(d.Old) && new.asOf(d.New)
 	case d.Kind == Attribute && strings.HasSuffix(d.Path, "footer>p>time@datetime"):
-		return d.about.old.asOf(d.Old) && d.about.new.asOf(d.New)
+		return old.asOf(d.Old) && new.asOf(d.New)
 	case d.Kind == Words && strings.HasSuffix(d.Path, "footer>p>time"):
-		return dateOf(d.Old, d.about.times[0]) && dateOf(d.New, d.about.times[1])
+		return dateOf(d.Old, times[0]) && dateOf(d.New, times[1])
 	case d.Kind == Text:
-		return d.about.old.dated(d.Old) && d.about.new.dated(d.New)
+		return old.dated(d.Old) && new.dated(d.New)
 	}
 	return false
 }
@@ -70,8 +72,8 @@ func instant(d Difference) bool {
 // dating matches a line of a feed that dates an entry which has no date itself.
 var dating = regexp.MustCompile(`^\s*<(updated|published)>([^<]*)</(updated|published)>$`)
 
-// dated reports whether a line of a feed dates an entry by the time of the answer's data. It has to be the very second
-// at which the answer was modified: most entries have a date of their own.
+// dated reports whether a line of a feed dates an entry by the time of the answer's data. It has to be the very
+// second at which the answer was modified: most entries have a date of their own.
 func (a Answer) dated(line string) bool {
 	found := dating.FindStringSubmatch(line)
 	if found == nil || found[1] != found[3] {
@@ -82,7 +84,8 @@ func (a Answer) dated(line string) bool {
 }
 
 // asOf reports whether a text is an instant at which a server may have read what is in an answer: not after the
-// answer, and not after the second at which it says that it was modified: it may depend on more data than the text tells.
+// answer, and not after the second at which it says that it was modified: it may depend on more data than the text
+// tells.
 func (a Answer) asOf(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	switch {

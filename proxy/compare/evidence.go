@@ -2,8 +2,6 @@ package compare
 
 import (
 	"context"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +35,6 @@ type records struct {
 	years    map[string]map[string]value // by path and id: the year on the new side
 }
 
-// partial is a date without a day, or without day and month.
-type partial struct{ year, month int }
-
 // ask sends a request for more. It returns false if there is no such answer, or if too much was asked already: then
 // the difference stands.
 func (e *evidence) ask(side *Side, target string) (a Answer, ok bool) {
@@ -48,19 +43,6 @@ func (e *evidence) ask(side *Side, target string) (a Answer, ok bool) {
 	}
 	a, err := side.Ask(e.ctx, Request{"GET", target})
 	return a, err == nil && a.Status == 200 && a.envelope() == 200
-}
-
-// rows returns the rows of a list, or nil.
-func (a Answer) rows() []value {
-	all := documents(a.Body)
-	if len(all) != 1 || all[0][0] != '{' {
-		return nil
-	}
-	data := decoded[map[string]value](all[0])["data"]
-	if len(data) == 0 || data[0] != '[' || parts(data) > mostAsked {
-		return nil
-	}
-	return decoded[[]value](data)
 }
 
 // The dates of activities, as their records have them: year, month and day, and the same in start and end.
@@ -114,15 +96,6 @@ func partialsOf(row value) (id string, dates []partial) {
 	return r.ID, slices.DeleteFunc(dates, func(p partial) bool { return slices.Contains(whole, p) })
 }
 
-// number returns the number that a value is, or that its text is, or 0.
-func number(v value) int {
-	if len(v) == 0 || len(v) > 8 {
-		return 0
-	}
-	n, _ := strconv.Atoi(show(v)) // 0 for what is none
-	return n
-}
-
 // years returns the years of all records of a path by id, as the new side sorts them, and whether they are known.
 func (e *evidence) years(of Request) (byID map[string]value, known bool) {
 	if e == nil {
@@ -150,37 +123,17 @@ func (e *evidence) years(of Request) (byID map[string]value, known bool) {
 	return byID, ok
 }
 
-// with returns a target with a parameter set, or without it if the value is empty.
-func (r Request) with(name, value string) Request {
-	path, query, _ := strings.Cut(r.Target, "?")
-	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
-		key, _, _ := strings.Cut(pair, "=")
-		key, err := url.QueryUnescape(key)
-		return pair == "" || err == nil && key == name
-	})
-	if value != "" {
-		kept = append(kept, name+"="+url.QueryEscape(value))
+// rows returns the rows of a list, or nil.
+func (a Answer) rows() []value {
+	all := documents(a.Body)
+	if len(all) != 1 || all[0][0] != '{' {
+		return nil
 	}
-	if r.Target = path; len(kept) > 0 {
-		r.Target += "?" + strings.Join(kept, "&")
+	data := decoded[map[string]value](all[0])["data"]
+	if len(data) == 0 || data[0] != '[' || parts(data) > mostAsked {
+		return nil
 	}
-	return r
-}
-
-// samePage: the request asks for the first rows of a list of which rows have the same rank, or for rows of a list
-// that is not sorted. Both whole lists agree, and the new page is that page of the new list.
-func samePage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(false) }
-
-// offsetPage is samePage for other pages: OSIRIS takes each offset for 1. Its page has to be the one that begins with
-// the second row.
-func offsetPage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(true) }
-
-// row1 matches the path of a row of the list.
-var row1 = regexp.MustCompile(`^\$\.data\[\d+\]$`)
-
-// ofPage reports whether a difference may come from another choice of rows.
-func (d Difference) ofPage() bool {
-	return (d.Kind == RowMissing || d.Kind == RowAdded || d.Kind == Order) && d.about != nil && row1.MatchString(d.Path)
+	return decoded[[]value](data)
 }
 
 // wholesAgree reports whether the whole lists, of which the answers are pages, agree but for differences on purpose,
@@ -230,34 +183,18 @@ func isSlice(rows, whole []value, offset, limit int) bool {
 		func(a, b value) bool { return string(a) == string(b) || keyOf(a) == keyOf(b) })
 }
 
-// languages are those in which the new side has labels.
-var languages = []string{"en", "de"}
-
-// step matches a member or an index of a path.
-var step = regexp.MustCompile(`^(?:\.([^.\[\]$" ]+)|\[(\d+)\])`)
-
-// otherLanguage: the new side has both values at this place of this row, each in another language. That it has the old
-// one is not enough: what is no label is the same in all languages, also where this answer has a mistake.
-func otherLanguage(d Difference) bool {
-	if d.Kind != FieldChanged || d.about == nil || d.about.more == nil || len(d.is) == 0 || d.is[0] != '"' ||
-		len(d.was) == 0 || d.was[0] != '"' {
-		return false
-	}
-	var old, new bool
-	for _, language := range languages {
-		data, ok := d.about.inLanguage(language)
-		label := find(data, d.Path, d.Row)
-		if !ok || len(label) == 0 || label[0] != '"' {
-			return false
-		}
-		old, new = old || show(label) == d.Old, new || show(label) == d.New
-	}
-	return old && new
+// hides reports whether the new side hides a field. A part of a hidden field is hidden.
+func (a *answers) hides(field string) bool {
+	return a.more != nil && slices.ContainsFunc(a.more.hidden, func(hidden string) bool {
+		return hidden != "" && (field == hidden || strings.HasPrefix(field, hidden+"."))
+	})
 }
+
+func (a *answers) partialDates(record string) []partial { return a.more.partialDates(record) }
 
 // inLanguage returns the new side's answer in a language. It is asked for once for a pair of answers.
 func (a *answers) inLanguage(language string) (body value, ok bool) {
-	if body, known := a.languages[language]; known {
+	if body, known := a.languages[language]; known || a.more == nil {
 		return body, body != nil
 	}
 	if a.languages == nil {
@@ -270,33 +207,4 @@ func (a *answers) inLanguage(language string) (body value, ok bool) {
 		a.languages[language] = nil
 	}
 	return a.languages[language], a.languages[language] != nil
-}
-
-// find returns the value at a path. The row of $.data is the one with an id, or the one of the path if it has none.
-func find(v value, path, id string) value {
-	for path = strings.TrimPrefix(path, "$"); path != ""; {
-		found := step.FindStringSubmatch(path)
-		if found == nil || len(v) == 0 {
-			return nil
-		}
-		path = path[len(found[0]):]
-		switch {
-		case found[1] != "" && v[0] == '{':
-			v = decoded[map[string]value](v)[found[1]]
-		case found[2] != "" && v[0] == '[':
-			all := decoded[[]value](v)
-			at, err := strconv.Atoi(found[2])
-			if id != "" {
-				at = slices.IndexFunc(all, func(r value) bool { return idOf(r) == id })
-				id = ""
-			}
-			if err != nil || at < 0 || at >= len(all) {
-				return nil
-			}
-			v = all[at]
-		default:
-			return nil
-		}
-	}
-	return v
 }

@@ -13,12 +13,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// change is a difference without its place in a list.
-type change struct {
-	kind           Kind
-	path, old, new string
-}
-
 // cleaned: the new side has no markup that is not on its allow-list. Cleaning the old value makes the same change at
 // the same place.
 func cleaned(d Difference) bool {
@@ -42,21 +36,6 @@ func noWebAddress(d Difference) bool {
 // storedText returns a text as the API has stored ones that may have markup.
 func storedText(text string) string {
 	return display.Text(display.Stored("title", raw.NewString(text)))
-}
-
-// cleanings returns the differences that cleaning makes in the old one of the two texts that are being compared. They
-// are found once for two texts.
-func (a *answers) cleanings() map[change]bool {
-	if a.cleaned != nil || a.markup == nil || len(a.markup.old) > mostMatched {
-		return a.cleaned
-	}
-	all, emit, of := map[change]bool{}, a.emit, *a.markup
-	a.emit = func(d Difference) { all[change{d.Kind, d.Path, d.Old, d.New}] = true }
-	for _, clean := range []string{markup.Clean(of.old), storedText(of.old)} {
-		a.html(of.path, of.old, clean)
-	}
-	a.emit, a.cleaned = emit, all
-	return all
 }
 
 // badge: tags around a label, without words of their own, that show how it looks.

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -99,8 +98,8 @@ func (a *answers) listRelation(path string, was, is []*row) string {
 	return "tie"
 }
 
-// ranksOf returns the new side's ranks of its rows, and whether they are known. It notes the end of the order, the id,
-// in the rows. Years that the rows do not show are asked for.
+// ranksOf returns the new side's ranks of its rows, and whether they are known. It notes the end of the order, the
+// id, in the rows. Years that the rows do not show are asked for.
 func (a *answers) ranksOf(of ranking, rows []*row) (ranks map[*row]value, known bool) {
 	ranks = make(map[*row]value, len(rows))
 	hidden := false
@@ -137,13 +136,3 @@ func stored(v value) bson.RawValue {
 	}
 	return doc.Lookup("v")
 }
-
-// parameters returns the parameters of a request.
-func (r Request) parameters() url.Values {
-	_, query, _ := strings.Cut(r.Target, "?")
-	values, _ := url.ParseQuery(query) // those that can be read
-	return values
-}
-
-// parameter returns the value of a parameter, or "".
-func (r Request) parameter(name string) string { return r.parameters().Get(name) }

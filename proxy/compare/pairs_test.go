@@ -263,8 +263,8 @@ func (w *world) targets() (all []string) {
 	for _, id := range w.ids {
 		of := "json=" + url.QueryEscape(`{"_id":"`+id+`"}`)
 		all = append(all, "/api/activities?"+of, "/api/all-activities?"+of,
-			"/api/activities?columns[]=web&columns[]=print&columns[]=title&columns[]=doi&columns[]=volume&columns[]=units&"+
-				"columns[]=topics&columns[]=affiliated&columns[]=start_date&columns[]=authors.last&"+of)
+			"/api/activities?columns[]=web&columns[]=print&columns[]=title&columns[]=doi&columns[]=volume&"+
+				"columns[]=units&columns[]=topics&columns[]=affiliated&columns[]=start_date&columns[]=authors.last&"+of)
 	}
 	for _, user := range append(w.users, "unknown") {
 		all = append(all, "/api/users/"+user, "/api/user-units/"+user)
@@ -279,8 +279,9 @@ func (w *world) targets() (all []string) {
 	for _, field := range []string{"type", "year", "units", "authors.user", "subtype", "journal"} {
 		all = append(all, "/api/activities?json=%7B%22year%22%3A%7B%22%24gt%22%3A2000%7D%7D&aggregate="+field)
 	}
-	all = append(all, "/api/html", "/api/all-activities", "/api/events", "/api/search/activities?columns[]=authors.user",
-		"/api/search/persons?columns[]=units.unit&columns[]=last", "/api/projects-by-funding-number?number=164738,918610",
+	all = append(all, "/api/html", "/api/all-activities", "/api/events",
+		"/api/search/activities?columns[]=authors.user", "/api/search/persons?columns[]=units.unit&columns[]=last",
+		"/api/projects-by-funding-number?number=164738,918610",
 		"/api/search/persons?columns[]=username&json=%7B%22is_active%22%3Atrue%7D")
 	for year := 1990; len(all) < 2000; year++ {
 		all = append(all, fmt.Sprintf("/api/activities?json=%%7B%%22year%%22%%3A%d%%7D", year))

@@ -144,71 +144,123 @@ var plants = map[string]plant{
 		a.body = regexp.MustCompile(`(/activities/view/|/profile/)[0-9a-z]+`).ReplaceAllString(a.body, "${1}0000")
 		return a.body != was
 	},
-	"words after a tag":          inText(`</a>(<br>)?(<small[^>]*>)?[^<]+<`, "</a>$1${2}XX <"),
-	"the words of a link":        inText(`(<a [^>]*>)[^<]+<`, "${1}XX<"),
-	"a link to another record":   inText(`/activities/view/([0-9a-f]{20})[0-9a-f]{4}`, "/activities/view/${1}ffff"),
-	"a link to another person":   inText(`/profile/[a-z]+`, "/profile/ada"),
-	"a link elsewhere":           inText(`href='/activities/view/`, "href='/profile/"),
-	"a link to another host":     inText(`href='/`, "href='https://other.example/"),
-	"a link is no link":          inText(`<a [^>]*href='/profile/[^>]*>(.*?)</a>`, "$1"),
-	"rows reversed":              inRows(func(_ *rand.Rand, _ fields, rows []any) bool { slices.Reverse(rows); return len(rows) > 3 }),
-	"two rows swapped":           inRows(swapped),
-	"a row moved to the end":     inRows(moved),
-	"a row dropped":              inRows(func(_ *rand.Rand, b fields, rows []any) bool { b["data"] = rows[1:]; return true }),
-	"a row twice":                inRows(func(_ *rand.Rand, b fields, rows []any) bool { b["data"] = append(rows, rows[0]); return true }),
-	"a row added":                inRows(added),
-	"no rows":                    inRows(func(_ *rand.Rand, b fields, _ []any) bool { b["data"] = []any{}; return true }),
-	"count is off by one":        inBody(func(b fields) bool { n, ok := plusOne(1)(b["count"]); b["count"] = n; return ok }),
-	"a year later":               inNamed("year", plusOne(1)),
-	"a year earlier":             inNamed("year", plusOne(-1)),
-	"a year as text":             inNamed("year", func(v any) (any, bool) { return fmt.Sprint(v), v != nil }),
-	"a year in a citation":       inText(`\((\d\d\d)\d\)`, "(${1}x)"),
-	"the day of a date":          inText(`\b\d\d\.(\d\d\.\d{4})`, "$1"),
-	"day and month swapped":      inText(`\b(0[1-9])\.(1[0-2])\.(\d{4})`, "$2.$1.$3"),
-	"a month in a citation":      inText(`\((\d\d)\.(\d{4})\)`, "(13.$2)"),
-	"a month is gone":            inText(`\(\d\d\.(\d{4})\)`, "($1)"),
-	"a day in a field":           inText(`^(\d{4}-\d\d)-\d\d$`, "$1"),
-	"the next century":           inText(`^20(\d\d-)`, "21$1"),
-	"a DOI's digit":              inText(`(10\.\d{4}/.*)\d`, "${1}x"),
-	"a DOI's link":               inNamed("link", func(v any) (any, bool) { s, ok := v.(string); return s + "1", ok }),
-	"a link is null":             inNamed("link", func(v any) (any, bool) { return nil, v != nil }),
-	"an author dropped":          inText(`<b>[^<]*</b>,? ?`, ""),
-	"an author's initial":        inText(`(&nbsp;)[A-Z]\.`, "${1}Q."),
-	"two authors swapped":        inText(`<b>([^<]*)</b>, <b>([^<]*)</b>`, "<b>$2</b>, <b>$1</b>"),
-	"a bold author is not bold":  inText(`<b>([^<]*)</b>`, "$1"),
-	"a tag is another":           inText(`<i>([^<]*)</i>`, "<em>$1</em>"),
-	"a tag is added":             inText(`^([^<]+)<`, "<u>$1</u><"),
-	"a tag is not closed":        inText(`</i>`, ""),
-	"an attribute":               inText(`class='colorless'`, "class='colourless'"),
-	"an attribute is gone":       inText(` class='colorless'`, ""),
-	"a handler of events":        inText(`<a `, "<a onclick='x()' "),
-	"a label":                    inNamed("type", func(v any) (any, bool) { return "Teaching", v != nil && v != "Teaching" }),
-	"a label of another":         inNamed("subtype", func(v any) (any, bool) { return "Sample", v != nil && v != "Sample" }),
-	"an icon":                    inText(`ph-[a-z-]+'`, "ph-x'"),
-	"null instead of a value":    inNamed("doi", func(v any) (any, bool) { return nil, v != nil }),
-	"a field is gone":            inRows(gone),
-	"a field is added":           inRows(func(_ *rand.Rand, _ fields, rows []any) bool { rows[0].(fields)["x"] = 1; return true }),
-	"a truth value":              inField(func(_ fields, _ string, v any) (any, bool) { b, ok := v.(bool); return !b, ok }),
-	"a truth value as a number":  inField(func(_ fields, _ string, v any) (any, bool) { b, ok := v.(bool); return 0, ok && b }),
-	"rounded":                    inNamed("score", func(v any) (any, bool) { return json.Number("0.5"), v != json.Number("0.5") }),
-	"a group's count":            inNamed("count", plusOne(1)),
-	"an array's first is gone":   inField(func(_ fields, _ string, v any) (any, bool) { return dropped(v) }),
-	"an array reversed":          inField(func(_ fields, _ string, v any) (any, bool) { return reversed(v) }),
-	"another unit":               inNamed("units", otherUnit),
-	"a department less":          inNamed("departments", dropped),
-	"the quarter":                inNamed("quarter", func(v any) (any, bool) { s, ok := v.(string); return s + "1", ok && s != "" }),
-	"truncated":                  inText(`^(.{10,}).{5}$`, "$1"),
-	"escaped twice":              inText(`&nbsp;`, "&amp;nbsp;"),
-	"another case":               inText(`^([^<]*)[a-z]([^<]*)$`, "${1}Q$2"),
-	"white space in a word":      inText(`([a-z]{3})([a-z]{3})`, "$1 $2"),
-	"a space for nothing":        inText(`&nbsp;`, " "),
-	"a letter's accent":          inText(`[äöüéèçå]`, "a\u0308"),
-	"the limit":                  inBody(func(b fields) bool { n, ok := plusOne(1)(b["limit"]); b["limit"] = n; return ok }),
-	"the offset":                 inBody(func(b fields) bool { n, ok := plusOne(1)(b["offset"]); b["offset"] = n; return ok }),
-	"the next page":              inRows(func(_ *rand.Rand, b fields, rows []any) bool { b["data"] = rows[1:]; return b["limit"] != nil }),
+	"words after a tag":        inText(`</a>(<br>)?(<small[^>]*>)?[^<]+<`, "</a>$1${2}XX <"),
+	"the words of a link":      inText(`(<a [^>]*>)[^<]+<`, "${1}XX<"),
+	"a link to another record": inText(`/activities/view/([0-9a-f]{20})[0-9a-f]{4}`, "/activities/view/${1}ffff"),
+	"a link to another person": inText(`/profile/[a-z]+`, "/profile/ada"),
+	"a link elsewhere":         inText(`href='/activities/view/`, "href='/profile/"),
+	"a link to another host":   inText(`href='/`, "href='https://other.example/"),
+	"a link is no link":        inText(`<a [^>]*href='/profile/[^>]*>(.*?)</a>`, "$1"),
+	"rows reversed": inRows(func(_ *rand.Rand, _ fields, rows []any) bool {
+		slices.Reverse(rows)
+		return len(rows) > 3
+	}),
+	"two rows swapped":       inRows(swapped),
+	"a row moved to the end": inRows(moved),
+	"a row dropped": inRows(func(_ *rand.Rand, b fields, rows []any) bool {
+		b["data"] = rows[1:]
+		return true
+	}),
+	"a row twice": inRows(func(_ *rand.Rand, b fields, rows []any) bool {
+		b["data"] = append(rows, rows[0])
+		return true
+	}),
+	"a row added": inRows(added),
+	"no rows": inRows(func(_ *rand.Rand, b fields, _ []any) bool {
+		b["data"] = []any{}
+		return true
+	}),
+	"count is off by one": inBody(func(b fields) bool {
+		n, ok := plusOne(1)(b["count"])
+		b["count"] = n
+		return ok
+	}),
+	"a year later":          inNamed("year", plusOne(1)),
+	"a year earlier":        inNamed("year", plusOne(-1)),
+	"a year as text":        inNamed("year", func(v any) (any, bool) { return fmt.Sprint(v), v != nil }),
+	"a year in a citation":  inText(`\((\d\d\d)\d\)`, "(${1}x)"),
+	"the day of a date":     inText(`\b\d\d\.(\d\d\.\d{4})`, "$1"),
+	"day and month swapped": inText(`\b(0[1-9])\.(1[0-2])\.(\d{4})`, "$2.$1.$3"),
+	"a month in a citation": inText(`\((\d\d)\.(\d{4})\)`, "(13.$2)"),
+	"a month is gone":       inText(`\(\d\d\.(\d{4})\)`, "($1)"),
+	"a day in a field":      inText(`^(\d{4}-\d\d)-\d\d$`, "$1"),
+	"the next century":      inText(`^20(\d\d-)`, "21$1"),
+	"a DOI's digit":         inText(`(10\.\d{4}/.*)\d`, "${1}x"),
+	"a DOI's link": inNamed("link", func(v any) (any, bool) {
+		s, ok := v.(string)
+		return s + "1", ok
+	}),
+	"a link is null":            inNamed("link", func(v any) (any, bool) { return nil, v != nil }),
+	"an author dropped":         inText(`<b>[^<]*</b>,? ?`, ""),
+	"an author's initial":       inText(`(&nbsp;)[A-Z]\.`, "${1}Q."),
+	"two authors swapped":       inText(`<b>([^<]*)</b>, <b>([^<]*)</b>`, "<b>$2</b>, <b>$1</b>"),
+	"a bold author is not bold": inText(`<b>([^<]*)</b>`, "$1"),
+	"a tag is another":          inText(`<i>([^<]*)</i>`, "<em>$1</em>"),
+	"a tag is added":            inText(`^([^<]+)<`, "<u>$1</u><"),
+	"a tag is not closed":       inText(`</i>`, ""),
+	"an attribute":              inText(`class='colorless'`, "class='colourless'"),
+	"an attribute is gone":      inText(` class='colorless'`, ""),
+	"a handler of events":       inText(`<a `, "<a onclick='x()' "),
+	"a label": inNamed("type", func(v any) (any, bool) {
+		return "Teaching", v != nil && v != "Teaching"
+	}),
+	"a label of another": inNamed("subtype", func(v any) (any, bool) {
+		return "Sample", v != nil && v != "Sample"
+	}),
+	"an icon":                 inText(`ph-[a-z-]+'`, "ph-x'"),
+	"null instead of a value": inNamed("doi", func(v any) (any, bool) { return nil, v != nil }),
+	"a field is gone":         inRows(gone),
+	"a field is added": inRows(func(_ *rand.Rand, _ fields, rows []any) bool {
+		rows[0].(fields)["x"] = 1
+		return true
+	}),
+	"a truth value": inField(func(_ fields, _ string, v any) (any, bool) {
+		b, ok := v.(bool)
+		return !b, ok
+	}),
+	"a truth value as a number": inField(func(_ fields, _ string, v any) (any, bool) {
+		b, ok := v.(bool)
+		return 0, ok && b
+	}),
+	"rounded": inNamed("score", func(v any) (any, bool) {
+		return json.Number("0.5"), v != json.Number("0.5")
+	}),
+	"a group's count":          inNamed("count", plusOne(1)),
+	"an array's first is gone": inField(func(_ fields, _ string, v any) (any, bool) { return dropped(v) }),
+	"an array reversed":        inField(func(_ fields, _ string, v any) (any, bool) { return reversed(v) }),
+	"another unit":             inNamed("units", otherUnit),
+	"a department less":        inNamed("departments", dropped),
+	"the quarter": inNamed("quarter", func(v any) (any, bool) {
+		s, ok := v.(string)
+		return s + "1", ok && s != ""
+	}),
+	"truncated":             inText(`^(.{10,}).{5}$`, "$1"),
+	"escaped twice":         inText(`&nbsp;`, "&amp;nbsp;"),
+	"another case":          inText(`^([^<]*)[a-z]([^<]*)$`, "${1}Q$2"),
+	"white space in a word": inText(`([a-z]{3})([a-z]{3})`, "$1 $2"),
+	"a space for nothing":   inText(`&nbsp;`, " "),
+	"a letter's accent":     inText(`[äöüéèçå]`, "a\u0308"),
+	"the limit": inBody(func(b fields) bool {
+		n, ok := plusOne(1)(b["limit"])
+		b["limit"] = n
+		return ok
+	}),
+	"the offset": inBody(func(b fields) bool {
+		n, ok := plusOne(1)(b["offset"])
+		b["offset"] = n
+		return ok
+	}),
+	"the next page": inRows(func(_ *rand.Rand, b fields, rows []any) bool {
+		b["data"] = rows[1:]
+		return b["limit"] != nil
+	}),
 	"the status":                 func(_ *rand.Rand, a *reply) bool { a.status = 404; return true },
 	"the status of the envelope": inBody(func(b fields) bool { b["status"] = 404; return true }),
-	"an error's code":            inBody(func(b fields) bool { ok := b["error"] != nil; b["error"] = "X"; return ok }),
+	"an error's code": inBody(func(b fields) bool {
+		ok := b["error"] != nil
+		b["error"] = "X"
+		return ok
+	}),
 	"an error without a message": inBody(func(b fields) bool { ok := b["error"] != nil; b["msg"] = ""; return ok }),
 	"the media type":             func(_ *rand.Rand, a *reply) bool { a.kind = "text/plain"; return true },
 	"no JSON":                    func(_ *rand.Rand, a *reply) bool { a.body = a.body[:len(a.body)-2]; return true },

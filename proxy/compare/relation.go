@@ -26,7 +26,8 @@ func relations() []relation {
 		{name: "status of the envelope", says: "200 there, the status of the envelope here", holds: ofEnvelope},
 		{name: "error message", says: "another message of the same error", holds: sameError},
 		{name: "instant", says: "both are the time of the answer's data", holds: instant},
-		{name: "restricted", says: "the new answer is empty, because its caller lacks a permission", holds: restricted},
+		{name: "restricted", says: "the new answer is empty, because its caller lacks a permission",
+			holds: restricted},
 		{name: "hidden field", says: "a field that the new side hides", holds: hiddenField},
 		{name: "tie", says: "rows of the same rank in another order", holds: ofList("tie")},
 		{name: "unsorted", says: "unsorted there, in Vitrine's order here", holds: ofList("unsorted")},
@@ -95,37 +96,44 @@ func ofList(name string) func(Difference) bool {
 
 // ofEnvelope: OSIRIS answers every call with 200, and says the status in the envelope.
 func ofEnvelope(d Difference) bool {
-	return d.Kind == Status && d.Path == "HTTP" && d.about != nil && d.about.old.Status == http.StatusOK &&
-		d.about.new.Status == d.about.new.envelope() && d.about.old.envelope() == d.about.new.envelope()
+	if d.Kind != Status || d.Path != "HTTP" || d.about == nil {
+		return false
+	}
+	old, new := d.about.both()
+	return old.Status == http.StatusOK && new.Status == new.envelope() && old.envelope() == new.envelope()
 }
 
 // sameError: the envelopes have the same status, and the same code of an error.
 func sameError(d Difference) bool {
-	if d.about == nil || d.Path != "$.msg" || d.New == "" || d.about.old.envelope() < http.StatusBadRequest {
+	if d.about == nil || d.Path != "$.msg" || d.New == "" {
 		return false
 	}
 	type envelope struct{ Error string }
-	old, new := decoded[envelope](d.about.old.Body), decoded[envelope](d.about.new.Body)
-	return d.about.old.envelope() == d.about.new.envelope() && old == new && new.Error != ""
+	old, new := d.about.both()
+	was, is := decoded[envelope](old.Body), decoded[envelope](new.Body)
+	return old.envelope() >= http.StatusBadRequest && old.envelope() == new.envelope() && was == is && is.Error != ""
 }
 
 // restricted: the new answer says that it is restricted, and shows nothing at all. A restricted list that has rows
-// may lack one by mistake.
+// may lack one by mistake. An answer that shows nothing is short, so a long one is not decoded for each difference.
 func restricted(d Difference) bool {
-	if d.about == nil || !d.about.new.Restricted {
+	if d.about == nil {
+		return false
+	}
+	_, new := d.about.both()
+	if !new.Restricted || len(new.Body) > mostEmpty {
 		return false
 	}
 	type list struct {
 		Count *int
 		Data  []value
 	}
-	for _, document := range documents(d.about.new.Body) {
+	for _, document := range documents(new.Body) {
 		if l := decoded[list](document); l.Count == nil || *l.Count != 0 || l.Data == nil || len(l.Data) > 0 {
 			return false
 		}
 	}
-	path := index.ReplaceAllString(d.Path, "[*]")
-	switch d.Kind {
+	switch path := index.ReplaceAllString(d.Path, "[*]"); d.Kind {
 	case RowMissing:
 		return path == "$.data[*]" || path == "$[*].data[*]"
 	case Count, FieldChanged:
@@ -136,23 +144,19 @@ func restricted(d Difference) bool {
 	return false
 }
 
-// hiddenField: the new side says which fields it hides.
+// mostEmpty is how many bytes an answer without rows may have.
+const mostEmpty = 1 << 10
+
+// hiddenField: the new side leaves out a field that it hides, or refuses to be asked for it.
 func hiddenField(d Difference) bool {
-	if d.about == nil || d.about.more == nil {
+	switch {
+	case d.about == nil:
 		return false
+	case d.Kind == Status && d.Path == "" && d.Old == "200" && d.New == "400":
+		return slices.ContainsFunc(d.about.asked().parameters()["columns[]"], d.about.hides)
 	}
-	if d.Kind == Status && d.Path == "" && d.Old == "200" && d.New == "400" { // it refuses to be asked for one
-		return slices.ContainsFunc(d.about.request.parameters()["columns[]"],
-			func(column string) bool { return slices.Contains(d.about.more.hidden, column) })
-	}
-	if d.Kind != FieldMissing {
-		return false
-	}
-	_, member, _ := strings.Cut(index.ReplaceAllString(d.Path, ""), "$.data")
-	member = strings.TrimPrefix(member, ".")
-	return slices.ContainsFunc(d.about.more.hidden, func(field string) bool {
-		return field != "" && (member == field || strings.HasPrefix(member, field+"."))
-	})
+	_, member, _ := strings.Cut(index.ReplaceAllString(d.Path, ""), "$.data.")
+	return d.Kind == FieldMissing && d.about.hides(member)
 }
 
 // wholeNumber and numeric match texts that PHP takes for numbers.
@@ -197,7 +201,7 @@ func offsetForTrue(d Difference) bool {
 	if d.about == nil || string(d.was) != "true" {
 		return false
 	}
-	asked, err := strconv.Atoi(d.about.request.parameter("offset"))
+	asked, err := strconv.Atoi(d.about.asked().parameter("offset"))
 	return err == nil && asked != 0 && string(d.is) == strconv.Itoa(max(asked, 0))
 }
 
@@ -207,8 +211,8 @@ func asAsked(d Difference) bool {
 		return false
 	}
 	name := strings.TrimPrefix(d.Path, "$.")
-	asked, _ := strconv.Atoi(d.about.request.parameter(name)) // 0 for what is none
-	return (name == "limit" && asked > 0 || name == "offset" && d.about.request.parameter("limit") != "") &&
+	asked, _ := strconv.Atoi(d.about.asked().parameter(name)) // 0 for what is none
+	return (name == "limit" && asked > 0 || name == "offset" && d.about.asked().parameter("limit") != "") &&
 		d.New == strconv.Itoa(max(asked, 0))
 }
 
@@ -220,7 +224,7 @@ func noFilter(d Difference) bool {
 	if d.Kind != Status || d.Path != "" || d.about == nil || d.Old != "500" || d.New != "200" {
 		return false
 	}
-	asked := d.about.request.parameters()
+	asked := d.about.asked().parameters()
 	for name := range asked {
 		if name == "json" || name == "search" || strings.HasPrefix(name, "filter") {
 			return false

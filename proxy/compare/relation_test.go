@@ -30,7 +30,8 @@ func TestRelations(t *testing.T) {
 		return Difference{Kind: Words, Old: old, New: new, record: "1", about: days}
 	}
 	values := func(was, is string) Difference {
-		return Difference{Kind: FieldChanged, was: value(was), is: value(is), Old: show(value(was)), New: show(value(is))}
+		return Difference{Kind: FieldChanged, was: value(was), is: value(is), Old: show(value(was)),
+			New: show(value(is))}
 	}
 	in := func(a *answers, kind Kind, path, old, new string) Difference {
 		return Difference{Kind: kind, Path: path, Old: old, New: new, about: a}
@@ -108,7 +109,8 @@ func TestRelations(t *testing.T) {
 		{"day unknown", words("(01.04.2023)", "(05.2023)"), false},
 		{"day unknown", words("01.04.2023 Doe", "04.2023 Roe"), false},
 		{"day unknown", words("01.01.2023", "2023"), false},
-		{"status of the envelope", in(asked("/", `{"status":404}`, `{"status":404}`), Status, "HTTP", "200", "404"), false},
+		{"status of the envelope", in(asked("/", `{"status":404}`, `{"status":404}`), Status, "HTTP", "200", "404"),
+			false},
 		{"no filter", in(none, Status, "", "500", "200"), true},
 		{"no filter", in(none, Status, "", "200", "500"), false},
 		{"no filter", in(asked("/api/x?aggregate=a&json={}", "", ""), Status, "", "500", "200"), false},
@@ -122,19 +124,21 @@ func TestRelations(t *testing.T) {
 		{"hidden field", in(hides, FieldChanged, "$.data.mail", "x", "y"), false},
 		{"hidden field", in(hides, Status, "", "200", "400"), true},
 		{"hidden field", in(hides, Status, "", "200", "404"), false},
-		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`, `{"status":404,"error":"A","msg":"y"}`),
-			FieldChanged, "$.msg", "x", "y"), true},
-		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`, `{"status":404,"error":"B","msg":"y"}`),
-			FieldChanged, "$.msg", "x", "y"), false},
+		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`,
+			`{"status":404,"error":"A","msg":"y"}`), FieldChanged, "$.msg", "x", "y"), true},
+		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`,
+			`{"status":404,"error":"B","msg":"y"}`), FieldChanged, "$.msg", "x", "y"), false},
 		{"error message", in(asked("/", `{"msg":"x"}`, `{"msg":"y"}`), FieldChanged, "$.msg", "x", "y"), false},
 		{"as asked", in(asked("/api/x?limit=5", "", ""), FieldAdded, "$.limit", "", "5"), true},
 		{"as asked", in(asked("/api/x?limit=5", "", ""), FieldAdded, "$.limit", "", "6"), false},
 		{"instant", in(read, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35.9Z"), true},
 		{"instant", in(read, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "2001-09-09T01:46:36Z"), false},
 		{"instant", in(read, FieldChanged, "$.as_of", "2031-09-09T01:46:39Z", "2001-09-09T01:46:35Z"), false},
-		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>", "<updated>2001-09-09T01:46:35Z</updated>"),
+		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>",
+			"<updated>2001-09-09T01:46:35Z</updated>"),
 			true},
-		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>", "<updated>2001-09-09T01:46:34Z</updated>"),
+		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>",
+			"<updated>2001-09-09T01:46:34Z</updated>"),
 			false},
 		{"instant", in(read, FieldChanged, "$.at", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"), false},
 		{"instant", in(read, Words, "html>body>footer>p>time", "5 March", "6 April"), true},
@@ -160,13 +164,14 @@ func TestRelations(t *testing.T) {
 
 // FuzzRelations: no relation panics, or holds of equal values, whatever they are.
 func FuzzRelations(f *testing.F) {
-	for _, text := range []string{"", `"`, "null", "-", `"1"`, "<a href", "01.01.2023", "https://doi.org/10.1/%", "\xff",
-		"DE", strings.Repeat("9", 400), "$.data[9999999999999999999].a", `{"$oid":1}`} {
+	for _, text := range []string{"", `"`, "null", "-", `"1"`, "<a href", "01.01.2023", "https://doi.org/10.1/%",
+		"\xff", "DE", strings.Repeat("9", 400), "$.data[9999999999999999999].a", `{"$oid":1}`} {
 		f.Add(text, text+"x", text)
 	}
 	f.Fuzz(func(t *testing.T, old, new, path string) {
 		a := &answers{exchange: exchange{request: Request{"GET", "/api/activities?limit=1&offset=" + path},
-			old: Answer{Status: 200, Body: []byte(old)}, new: Answer{Status: 200, Body: []byte(new), Restricted: true}}}
+			old: Answer{Status: 200, Body: []byte(old)},
+			new: Answer{Status: 200, Body: []byte(new), Restricted: true}}}
 		a.work.ended = t.Context().Err
 		a.emit = func(Difference) {}
 		for _, kind := range kinds {

@@ -2,7 +2,9 @@ package compare
 
 import (
 	"cmp"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -60,3 +62,30 @@ func (r Request) Endpoint() string {
 // place matches a target's fixed parts, others, and suffix.
 var place = regexp.MustCompile(
 	`^(/items|/api/search/[^/?]*?|/[^/?]+/[^/?]+?|/[^/?]*?)(/[^?]+?)?(\.[a-z][a-z0-9]{0,7}(?:\.json)?)?/?(?:\?|$)`)
+
+// parameters returns the parameters of a request.
+func (r Request) parameters() url.Values {
+	_, query, _ := strings.Cut(r.Target, "?")
+	values, _ := url.ParseQuery(query) // those that can be read
+	return values
+}
+
+// parameter returns the value of a parameter, or "".
+func (r Request) parameter(name string) string { return r.parameters().Get(name) }
+
+// with returns a target with a parameter set, or without it if the value is empty.
+func (r Request) with(name, value string) Request {
+	path, query, _ := strings.Cut(r.Target, "?")
+	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		key, err := url.QueryUnescape(key)
+		return pair == "" || err == nil && key == name
+	})
+	if value != "" {
+		kept = append(kept, name+"="+url.QueryEscape(value))
+	}
+	if r.Target = path; len(kept) > 0 {
+		r.Target += "?" + strings.Join(kept, "&")
+	}
+	return r
+}

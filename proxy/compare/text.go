@@ -205,7 +205,8 @@ func (a *answers) text(kind Kind, path string, v *vocabulary, old, new []token) 
 }
 
 // aligned reports a stretch in which two texts differ. Short ones are aligned once more, by their longest common
-// subsequence, so that a tag around words that stay is a difference of its own, and the words are none. Lines are, too.
+// subsequence, so that a tag around words that stay is a difference of its own, and the words are none. Lines are,
+// too.
 func (a *answers) aligned(kind Kind, path string, v *vocabulary, old, new []token) {
 	if len(old) > 0 && len(new) > 0 && len(old)*len(new) <= mostAligned {
 		if common := commonest(old, new); len(common) > 0 && a.spend(path, workToMatch*len(old)*len(new)) {

@@ -329,9 +329,10 @@ func TestCompareTwins(t *testing.T) {
 	t.Parallel()
 	one, other := serveChanged(t, nil), serveChanged(t, nil)
 	paths := []string{"/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/projects",
-		"/lists/events", "/lists/publications", "/lists/unit/ECO", "/lists/unit/ECO?lang=de", "/lists/activities.atom",
-		"/lists/activities.rss", "/lists/activities.bib", "/lists/activities.csv", "/lists/activities.feed.json",
-		"/lists/projects.atom", "/api/activities", "/api/activities?limit=7&offset=14", "/api/html", "/api/all-activities",
+		"/lists/events", "/lists/publications", "/lists/unit/ECO", "/lists/unit/ECO?lang=de",
+		"/lists/activities.atom", "/lists/activities.rss", "/lists/activities.bib", "/lists/activities.csv",
+		"/lists/activities.feed.json", "/lists/projects.atom", "/api/activities",
+		"/api/activities?limit=7&offset=14", "/api/html", "/api/all-activities",
 		"/api/search/persons?columns[]=units.unit", "/api/projects", "/portfolio/spectrum"}
 	dir := t.TempDir()
 	r, code, stderr := runCompare(t, dir, "--old", one.Base, "--new", other.Base, writeLog(t, dir, paths...))
