@@ -34,7 +34,7 @@ var mayImport = map[string]string{
 		"proxy/upstream/traffic cache rules",
 	"proxy/upstream/traffic": "",
 	"proxy/response":         "proxy/listener proxy/query cache rules configs",
-	"proxy/compare":          "proxy/auth cache/fair",
+	"proxy/compare":          "proxy/auth cache/fair rules/display rules/ejson rules/markup rules/raw",
 	"proxy/keptadmin":        "proxy/query cache rules",
 	"proxy/explain": "proxy/api proxy/auth proxy/lists proxy/query proxy/response proxy/upstream/traffic " +
 		"cache rules",
