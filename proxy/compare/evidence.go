@@ -175,11 +175,11 @@ func (a *answers) compareWholes(limit, offset int) bool {
 	return agree
 }
 
-// isSlice reports whether rows are those of a whole list from an offset, limit of them at most.
+// isSlice reports whether rows are those of a whole list from an offset, limit of them at most: none beyond its end.
 func isSlice(rows, whole []value, offset, limit int) bool {
 	from := min(offset, len(whole))
 	to := min(from+limit, len(whole))
-	return len(rows) > 0 && slices.EqualFunc(rows, whole[from:to],
+	return rows != nil && slices.EqualFunc(rows, whole[from:to],
 		func(a, b value) bool { return string(a) == string(b) || keyOf(a) == keyOf(b) })
 }
 

@@ -279,7 +279,7 @@ func (w *world) targets() (all []string) {
 	for _, field := range []string{"type", "year", "units", "authors.user", "subtype", "journal"} {
 		all = append(all, "/api/activities?json=%7B%22year%22%3A%7B%22%24gt%22%3A2000%7D%7D&aggregate="+field)
 	}
-	all = append(all, "/api/html", "/api/all-activities", "/api/events",
+	all = append(all, "/api/html", "/api/all-activities", "/api/events", "/api/activities?limit=5&offset=5000",
 		"/api/search/activities?columns[]=authors.user", "/api/search/persons?columns[]=units.unit&columns[]=last",
 		"/api/projects-by-funding-number?number=164738,918610",
 		"/api/search/persons?columns[]=username&json=%7B%22is_active%22%3Atrue%7D")
