@@ -65,7 +65,7 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		}
 		return nil
 	},
-	"body": func(v reflect.Value, _ string) error { // as much as bodies of several clients may take at a time
+	"body": func(v reflect.Value, _ string) error { // so that the bodies of several clients fit into memory
 		if most := Size(16 << 20); v.Int() > int64(most) {
 			return fmt.Errorf("may be at most %v, have %v", most, v)
 		}
