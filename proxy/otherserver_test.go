@@ -90,7 +90,7 @@ const (
 func TestOtherServerFails(t *testing.T) {
 	reasons := map[osiristest.Failure]string{
 		osiristest.Stopped: "connection refused", osiristest.DatabaseAway: "status 500",
-		osiristest.Hangs: "no answer in time", osiristest.Truncated: "no whole answer",
+		osiristest.Hangs: "no answer in time", osiristest.Truncated: "incomplete answer",
 		osiristest.LoginRedirect: "status 302, a redirect away from the paths of the rule",
 		osiristest.LoginPage:     `media type "text/html" instead of application/json`,
 		osiristest.ErrorPage:     `media type "text/html" instead of application/json`,

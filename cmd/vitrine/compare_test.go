@@ -45,8 +45,8 @@ func TestCompareOutput(t *testing.T) {
 		Says: "It is so."}
 	err := output.ExecuteTemplate(&b, "compare causes",
 		compare.Report{Total: compare.Endpoint{Asked: 4, Forwarded: 1, Kept: 2}, Causes: []compare.Cause{c, kept}})
-	const want = "forwarded to the old server, and not compared: 1 paths\n" +
-		"compared as the new server keeps them by rule: 2 paths\n\n" +
+	const want = "paths that the new server forwards, not compared: 1\n" +
+		"paths that the new server keeps by rule, compared: 2\n\n" +
 		"2 answers: `count` differs\n    3 values at 1 endpoint: /api/x\n    /api/x?a $.count\n    old: 3\n" +
 		"    new: nothing\nto agree with it:\n- reason: x\n\n\non purpose:\n  1 answer: It is so.\n"
 	if err != nil || strings.TrimSpace(b.String()) != strings.TrimSpace(want) {

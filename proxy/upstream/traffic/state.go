@@ -13,23 +13,23 @@ const (
 	Unreachable = "unreachable" // there was no connection for another reason, such as an unknown name
 	TLS         = "tls"         // the certificate, or the handshake
 	Timeout     = "timeout"     // no answer in time
-	Broken      = "broken"      // what came is no whole answer of HTTP
+	Broken      = "broken"      // the answer is no HTTP, or incomplete
 	HTTPStatus  = "status"      // an answer of status 500 or more
-	Unusable    = "unusable"    // an answer to a path with a rule which that rule cannot take, such as a login
+	Unusable    = "unusable"    // the rule for the path cannot keep the answer, such as a login
 )
 
 var reasons = []string{Refused, Unreachable, TLS, Timeout, Broken, HTTPStatus, Unusable}
 
-// texts are the reasons in words, but for those with a number or a text of their own.
+// texts are the reasons in words. HTTPStatus and Unusable have none: a Failure with them has a Text.
 var texts = map[string]string{
-	Refused: "connection refused", Unreachable: "no connection", TLS: "TLS does not succeed",
-	Timeout: "no answer in time", Broken: "no whole answer",
+	Refused: "connection refused", Unreachable: "no connection", TLS: "TLS error",
+	Timeout: "no answer in time", Broken: "incomplete answer",
 }
 
-// Failure is why a request brought no usable answer.
+// Failure says why a request brought no usable answer.
 type Failure struct {
 	Reason string // one of the constants
-	Text   string // in words, without hosts and keys: /readyz is public; if empty, those of Reason
+	Text   string // in words, without hosts and keys, as /readyz is public; if empty, those of Reason
 	Err    error  // for the operator; nil if Text says it all
 	Again  Again
 }
@@ -41,7 +41,7 @@ type Again struct {
 	Rule   bool // Target is the key of an answer that is kept by rule, otherwise a path
 }
 
-// StatusFailure is the failure of an answer with a status of 500 or more.
+// StatusFailure returns the failure of an answer with a status of 500 or more.
 func StatusFailure(status int) Failure {
 	return Failure{Reason: HTTPStatus, Text: "status " + strconv.Itoa(status)}
 }
@@ -49,7 +49,7 @@ func StatusFailure(status int) Failure {
 // State says whether the other server answers. The zero State is that of one that was not asked yet. Times are those
 // of this process.
 type State struct {
-	Since       time.Time // when the first request failed since the last answer, or was answered since the last failure
+	Since       time.Time // of the first failure after an answer, or of the first answer after a failure
 	LastSuccess time.Time
 	LastFailure time.Time
 	Failing     bool
@@ -108,7 +108,7 @@ func (s State) answered(now time.Time) State {
 	return s
 }
 
-// failed returns the state after a failure. What to ask for again stays if this failure names nothing.
+// failed returns the state after a failure. If this failure names nothing to ask for again, the last one counts.
 func (s State) failed(f Failure, now time.Time) State {
 	if f.Again == (Again{}) {
 		f.Again = s.Last.Again
@@ -130,7 +130,7 @@ func (f Failure) Unreached() bool {
 	return false
 }
 
-// RuleFailure is the failure of an answer to a path with a rule that cannot take it. status is that of the answer.
+// RuleFailure returns the failure of an answer that the rule for its path cannot keep, by the status of the answer.
 func RuleFailure(status int, reason string) Failure {
 	if status >= http.StatusInternalServerError {
 		return StatusFailure(status)
