@@ -32,7 +32,7 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	if strings.TrimSpace(title) == "" {
 		return response.Plan{}, rules.Wrongf("title", "", "is required")
 	}
-	title = similar.Asked(title)
+	title = similar.NormalizeQuery(title)
 	query, closest := "levenshtein\x00"+title, e.titles.closest
 	list := e.activitiesOf(r, e.titles.publications)
 	if list.restricted != "" && slices.Contains(e.o.Access.Hidden(r.Viewer), "publication") {

@@ -24,11 +24,11 @@ type seriesKey struct {
 	class    int
 }
 
-// byName is the key under which a request has what it is counted under in place of its route: the name of the rule by
+// byName is the key of the user value that replaces the route in the counts of a request: the name of the rule by
 // which its answer is kept, or a pointer to an endpoint.
 type byName struct{}
 
-// kept begins the endpoints of rules.
+// kept is the prefix of the endpoints of rules.
 const kept = "kept "
 
 // ByRule has a request counted under the rule by which its answer is kept, in place of its route.
@@ -71,10 +71,10 @@ func (m *Metrics) SeriesOf(c *fiber.Ctx) Series {
 	return found
 }
 
-// Asked returns the number of requests by endpoint.
-func (m *Metrics) Asked() map[string]uint64 {
+// RequestsByEndpoint returns the number of requests of clients by endpoint.
+func (m *Metrics) RequestsByEndpoint() map[string]uint64 {
 	all := map[string]uint64{}
-	only := prometheus.NewRegistry() // metrics can be read only by way of one
+	only := prometheus.NewRegistry() // only a registry reads the values of metrics
 	only.MustRegister(m.requests)
 	found, _ := only.Gather()
 	for _, f := range found {

@@ -48,7 +48,7 @@ func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names.
 // MarkUnknown records the value of a parameter unless it is one of the known values.
 func (u *usage) MarkUnknown(name, value string, known ...string) {
 	if value != "" && !slices.Contains(known, value) {
-		u.unknown = append(u.unknown, name+"="+escape(value)+asked(name+"=", suggest.Near(value, known)))
+		u.unknown = append(u.unknown, name+"="+escape(value)+didYouMean(name+"=", suggest.Near(value, known)))
 	}
 }
 
@@ -76,7 +76,7 @@ func (p Params) Ignored() string {
 		}
 		text := escape(pair.name)
 		if !read {
-			text += asked("", meanings.Near(pair.name, p.names))
+			text += didYouMean("", meanings.Near(pair.name, p.names))
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -96,7 +96,7 @@ func Ignored(names, known []string) string {
 func IgnoredWith(names []string, near func(name string) string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, escape(name)+asked("", near(name)))
+		all = append(all, escape(name)+didYouMean("", near(name)))
 	}
 	slices.Sort(all)
 	return joinFirst(slices.Compact(all))
@@ -151,15 +151,17 @@ func escape(text string) string {
 	return url.QueryEscape(text[:min(len(text), most)])
 }
 
-// asked returns " (did you mean X?)", or "" without a word. What stands before the word is in the headers' characters.
-func asked(before, word string) string {
+// didYouMean returns " (did you mean X?)", or "" without a word. before is part of X; it must be ASCII, for
+// headers.
+func didYouMean(before, word string) string {
 	if word == "" {
 		return ""
 	}
 	return " (did you mean " + before + escape(word) + "?)"
 }
 
-// meanings are names that parameters of the API have elsewhere. Which of them an endpoint reads, its handler says.
+// meanings has the names that other systems have for parameters of the API. A hint names only those that the
+// endpoint reads.
 var meanings = suggest.Meanings{
 	{Word: "limit", Others: "per_page perpage page_size pagesize size rows max maxresults max_results top num"},
 	{Word: "offset", Others: "start skip page startrecord"},

@@ -41,7 +41,7 @@ type request struct {
 	known  bool       // Client.Known
 
 	counts *traffic.Path
-	opens  string // the path that gets counts of its own with a good answer; empty if it has no need of them
+	opens  string // the path that gets counts of its own after a good answer; empty if none does
 }
 
 // newRequest copies what it needs, because the HTTP server uses the memory of a request again after the handler.
@@ -76,8 +76,8 @@ func (p *Proxy) toGate(r *request, more http.Header) gate.Request {
 	return all
 }
 
-// probe returns the path that others may ask for in order to see whether the server answers; empty if they may not.
-// A page that only its user may see is no such path.
+// probe returns the path of a request that Vitrine may repeat to see whether the server answers, or "". It never
+// repeats a request for a page that only its user may see.
 func (r *request) probe() (path string) {
 	if !r.known && (r.method == http.MethodGet || r.method == http.MethodHead) {
 		path, _, _ = strings.Cut(r.target, "?") // parameters may cost much
@@ -103,7 +103,7 @@ func (p *Proxy) admit(ctx context.Context, r *request) (gate.Share, error) {
 	return by, err
 }
 
-// send sends a client's request, and records what comes of it.
+// send sends a client's request, and records the outcome.
 func (p *Proxy) send(waiting context.Context, r *request, more http.Header, by gate.Share) (*gate.Response, error) {
 	began := time.Now()
 	resp, err := p.gate.Send(waiting, by, p.toGate(r, more))
@@ -114,7 +114,7 @@ func (p *Proxy) send(waiting context.Context, r *request, more http.Header, by g
 	return resp, err
 }
 
-// record records what came of a request that began at a time.
+// record records the outcome of a request that began at a time.
 func (p *Proxy) record(r *request, began time.Time, resp *gate.Response, err error) {
 	r.counts = p.traffic.record(sent{r.counts, r.opens, r.probe(), time.Since(began)}, resp, err)
 }
@@ -147,14 +147,14 @@ func (p *Proxy) outgoing(ctx context.Context, r *request, more http.Header) (*ht
 		req.Header["User-Agent"] = nil // so that none is sent
 	}
 	req.Header.Add("Via", p.marks.add(ctx))
-	p.sayClient(req.Header, r)
+	p.setForwarded(req.Header, r)
 	return req, nil
 }
 
-// sayClient says who asks, and by which address, in the headers that servers behind a proxy read. A request of
-// Vitrine's own has no client. It is for the public site nevertheless: the other server shall write the same
-// addresses into an answer that is kept for all clients as into one for a client who asks itself.
-func (p *Proxy) sayClient(h http.Header, r *request) {
+// setForwarded sets the headers that name the client and the public address to servers behind a proxy. A request of
+// Vitrine's own has no client, but names the public address, too: the answer is kept for all clients, and the other
+// server must write the same addresses into it as into the answer to a client.
+func (p *Proxy) setForwarded(h http.Header, r *request) {
 	scheme := p.schemeOf(r)
 	if !r.client.IsValid() {
 		if p.options.Scheme != "" {

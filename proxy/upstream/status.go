@@ -8,13 +8,13 @@ import (
 // State returns whether the other server answers.
 func (f *Forwarder) State() traffic.State { return f.proxy.traffic.State() }
 
-// Status returns what operators see of the other server under a policy. A nil Forwarder has none. The numbers are
-// those of metrics, so that both agree.
+// Status returns what operators see of the other server under a policy; nil for a nil Forwarder. It reads the
+// numbers from the metrics, so that both agree.
 func (f *Forwarder) Status(set *Policy, of *metrics.Metrics) *traffic.Status {
 	if f == nil {
 		return nil
 	}
-	p, asked := f.proxy, of.Asked()
+	p, asked := f.proxy, of.RequestsByEndpoint()
 	s := p.traffic.Status()
 	s.URL, s.Open = p.base.String(), p.Down()
 	if p.options.Host != p.base.Host {

@@ -24,7 +24,7 @@ var errHopeless = errors.New("similar: no later title can be better")
 // it, the position is -1 and the other results are 0. The error is that of each.
 func (c *Corpus) Closest(title string, each Each) (index, matches int, percent float64, err error) {
 	s := &search{
-		corpus: c, query: newQuery(cut([]rune(Asked(title)))),
+		corpus: c, query: newQuery(cut([]rune(NormalizeQuery(title)))),
 		bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len()),
 	}
 	s.best.Store(scoreOf(0, 0))

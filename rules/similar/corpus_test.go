@@ -48,7 +48,7 @@ func inParallel(n int, work func(i int) error) error {
 
 // plainClosest is Closest as a simple loop over all titles with the textbook algorithm.
 func plainClosest(titles []string, title string) answer {
-	a := []rune(Asked(title))
+	a := []rune(NormalizeQuery(title))
 	best := answer{index: -1}
 	for i, stored := range titles {
 		b := []rune(Normalize(stored))
@@ -316,7 +316,7 @@ func TestSubsequenceBoundsMatches(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		stored, asked := title.Draw(t, "stored"), title.Draw(t, "asked")
-		c, q := NewCorpus(slices.Values([]string{stored})), newQuery(cut([]rune(Asked(asked))))
+		c, q := NewCorpus(slices.Values([]string{stored})), newQuery(cut([]rune(NormalizeQuery(asked))))
 		n := q.newPair(c.longest).matches(q, c.characters(0, nil))
 		common := q.subsequence(c.title(0), 0, make([]uint64, q.words))
 		rough := q.roughBound(len(c.title(0)), &c.grams[0])

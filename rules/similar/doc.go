@@ -6,7 +6,7 @@
 // thousands of titles at once; the tests hold both against each other:
 //
 //	titles ──Normalize──▶ symbols, one byte for each character, and a histogram of each
-//	query title ──Asked──▶ bit masks: for each symbol, its positions in the title
+//	query title ──NormalizeQuery──▶ bit masks: for each symbol, its positions in the title
 //	histogram bound ──▶ common-subsequence bound ──▶ matching characters
 //
 // Each step costs more than the previous one and handles only the titles that the previous one could not rule out,

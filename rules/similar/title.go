@@ -12,9 +12,9 @@ func Normalize(title string) string {
 	return strings.ToLower(withoutTags(title))
 }
 
-// Asked returns a requested title in the form in which it is compared: in lower case. Its tags count as characters,
-// as in OSIRIS.
-func Asked(title string) string { return strings.ToLower(title) }
+// NormalizeQuery returns a requested title in the form in which it is compared: in lower case. Its tags count as
+// characters, as in OSIRIS.
+func NormalizeQuery(title string) string { return strings.ToLower(title) }
 
 func withoutTags(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
