@@ -116,9 +116,10 @@ func didYouMean(path string, routes []string) string {
 // nearestPath returns the path of a route that a path without one is meant to be, or "".
 func nearestPath(path string) string { return nearest(path, Paths()) }
 
-// nearest returns the one of some routes that a path is meant to be, or "". It means the same, or has as many segments,
-// each the same or misspelt, with the path's parameters; or else the path goes on where the route ends. The segments
-// are compared one by one, since whole paths look alike by their common beginning.
+// nearest returns the one of some routes that a path is meant to be, or "": the route that pathMeanings has for it,
+// or else the one with the fewest misspelt segments, with the parameters of the path filled in, or else the one
+// directly above the path. Segments are compared one by one, since whole paths look alike by their common
+// beginning.
 func nearest(path string, routes []string) (best string) {
 	plain := strings.TrimSuffix(path, "/")
 	last := strings.LastIndexByte(plain, '/')
@@ -146,7 +147,7 @@ func nearest(path string, routes []string) (best string) {
 // mostCompared bounds the bytes of paths for which nearest looks, since no reader needs a longer one.
 const mostCompared = 500
 
-// pathMeanings are names that routes have elsewhere, with the path above them.
+// pathMeanings has the names that other systems have for routes, with the path above them.
 var pathMeanings = []struct{ route, above, names string }{
 	{"/api/activities", "/api", "publications publication papers articles works outputs literature"},
 	{"/api/search/activities", "/api/search", "publications publication papers articles works outputs"},
@@ -157,8 +158,9 @@ var pathMeanings = []struct{ route, above, names string }{
 	{"/api/events", "/api", "meetings congresses talks"},
 }
 
-// misspelt reports whether each part of a path is that of a route, a misspelling of it, or the value of a parameter. It
-// returns the route with the path's parameters, and how many characters are wrong.
+// misspelt reports whether each part of a path is that of a route, a misspelling of it, or the value of a
+// parameter. found is the route with the values of its parameters, which misspelt writes into route, and edits is
+// how many characters are wrong.
 func misspelt(parts, route []string) (found string, edits int, ok bool) {
 	if len(parts) != len(route) {
 		return "", 0, false

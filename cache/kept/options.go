@@ -51,8 +51,8 @@ type Answer struct {
 	Status int
 	Header http.Header // end to end; Location is below this server's root
 	Body   []byte
-	// Judged is called once the answer is judged: with its status, which may be one in an envelope, and why it is a
-	// failure of the other server, or "" if it is none. It may be nil.
+	// Judged is called with the verdict on the answer: its status, which may be that of an envelope, and why the
+	// answer is a failure of the other server, or "" if it is none. If Judged is nil, no call is made.
 	Judged func(status int, failure string)
 }
 

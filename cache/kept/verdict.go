@@ -26,8 +26,9 @@ type verdict struct {
 	answer Answer // that was judged
 }
 
-// failure returns why an answer with a status is a failure of the other server, or "" if it is none. One that is only
-// too long to be kept is none. kept is the answer that it would replace, or nil.
+// failure returns why an answer with a status is a failure of the other server, or "" if it is none. An answer of
+// status 200 that is not broken is none, even if it cannot be kept. kept is the answer that it would replace, or
+// nil.
 func (v verdict) failure(status int, kept *Entry) string {
 	if v.broken || !v.keep && kept != nil && status != http.StatusOK {
 		return v.reason

@@ -90,7 +90,7 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"key":    keyState,
 }).Parse(outputSource))
 
-// millis prints a time in milliseconds; nil is one that is not known.
+// millis prints a duration in milliseconds, or "-" for nil, which is unknown.
 func millis(ms *float64) string {
 	if ms == nil {
 		return "-"

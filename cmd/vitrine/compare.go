@@ -111,8 +111,8 @@ func requests(both *compare.Comparison, files []*os.File,
 }
 
 // outcome returns nil if all answers agree, or the error that the program ends with. A comparison that stopped
-// comes first: what it has not compared may differ. One without requests, or of which all were forwarded, is an
-// error, because a script would take it for agreement.
+// comes first: what it has not compared may differ. One without requests, or whose requests were all forwarded, is
+// an error, because a script would take it for agreement.
 func outcome(r compare.Report) error {
 	switch {
 	case r.Stopped != "":

@@ -119,7 +119,7 @@ func (i *institute) fixed(next configs.Config) func(path string) bool {
 			return hides(next) != hides(i.loaded.Load().Config)
 		case "routes":
 			return i.loaded.Load().Upstream.URL == ""
-		case "upstream.methods": // the table of routes is made for methods, see upstream.Accepted
+		case "upstream.methods": // the table of routes has a column for each method
 			before := i.loaded.Load()
 			return before.Upstream.URL == "" || !acceptedOf(before.Config).Routable(acceptedOf(next))
 		case "upstream.body_bytes":

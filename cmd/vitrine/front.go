@@ -97,7 +97,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	return o, nil
 }
 
-// acceptedOf returns what the other server may get beside GET and HEAD.
+// acceptedOf returns the methods and bodies that are forwarded in addition to GET and HEAD.
 func acceptedOf(cfg configs.Config) upstream.Accepted {
 	return upstream.Accepted{Methods: cfg.Upstream.Methods, BodyBytes: int(cfg.Upstream.BodyBytes)}
 }

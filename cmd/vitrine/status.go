@@ -65,7 +65,7 @@ func databasesOf(views []health.ViewStatus) (sources []string) {
 	return sources
 }
 
-// trafficOf returns the traffic of the other server; nil if there is none.
+// trafficOf returns the traffic of the other server by path; nil without such a server.
 func trafficOf(s *traffic.Status) []traffic.Row {
 	if s == nil {
 		return nil

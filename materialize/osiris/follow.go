@@ -41,7 +41,7 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
 	settings := s
-	settings.Departments = nil // units are no settings: with them alone, the settings are lost
+	settings.Departments = nil // a database that has units alone has lost its settings
 	if none := reflect.DeepEqual(settings, osiris.From(nil)); err == nil && !none {
 		f.had.Store(true)
 	} else if err == nil && f.had.Load() {

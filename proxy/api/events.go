@@ -37,7 +37,7 @@ func wholePlan(name, form string, row rowFunc) response.Plan {
 		})
 }
 
-// deadlines answers GET /api/deadlines as wholeView does. Each record also says whether it is relevant to the
+// deadlines answers GET /api/deadlines as wholeView does. Each row also has relevant: whether it is for the
 // caller. Callers with the same roles share an answer, but no cache outside may give it to others.
 func (e *Env) deadlines(_ context.Context, r Request) (response.Plan, error) {
 	roles := slices.Concat(e.o.Access.RolesOf(r.Viewer), []string{osiris.RoleUser})

@@ -70,8 +70,8 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 	return appendHTMLEnd(dst, row, departments, nil)
 }
 
-// appendHTMLEnd appends departments and link, and closes the row. Of the units it shows those that are departments,
-// or all if that is nil. What is no text is no unit.
+// appendHTMLEnd appends departments and link, and closes the row. It shows the units that are in departments, or
+// all if departments is nil, and skips elements that are not text.
 func appendHTMLEnd(dst []byte, row bson.Raw, units bson.RawValue, departments []string) []byte {
 	var shown raw.Builder
 	for unit := range raw.Elements(units) {

@@ -157,8 +157,8 @@ func (h LimitHeaders) Set(c *fiber.Ctx) {
 }
 
 // SetRefused sets the headers of a response to a request that a limit refuses, and does nothing for other errors.
-// They name that limit first, since a client may read only one, then the one of all requests of the client. Responses
-// that are not refused do not name the limit of a key: caches share some of them with callers without it.
+// They name that limit first, since a client may read only one, then the limit on all requests of the client. Other
+// responses do not name the limit of a key, because caches share some of them with callers without the key.
 func SetRefused(c *fiber.Ctx, err error) {
 	var refused *refusal
 	if !errors.As(err, &refused) {

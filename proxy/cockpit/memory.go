@@ -74,8 +74,8 @@ func (r *Runs) lastDay(now time.Time) map[string][]Slot {
 	return all
 }
 
-// Failures remembers how many requests failed in each minute of the last hour, so that an operator who opens the
-// page sees the failures before that. The zero value has none. It is safe for concurrent use.
+// Failures remembers how many requests failed in each minute of the last hour, so that the page also shows failures
+// from before it was opened. The zero value has none. It is safe for concurrent use.
 type Failures struct {
 	mu      sync.Mutex
 	minutes []Minute // oldest first

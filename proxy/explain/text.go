@@ -11,7 +11,7 @@ import (
 //go:embed text.tmpl
 var textSource string
 
-// textTemplate keeps what people read apart from what is decided. Decisions are made before, in Go.
+// textTemplate has the words alone. Go code decides before what an Explanation says.
 var textTemplate = template.Must(template.New("").Funcs(template.FuncMap{"holds": holds}).Parse(textSource))
 
 // WriteText writes the explanation for people: `vitrine explain` and the operator's page show this text.

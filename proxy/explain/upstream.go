@@ -28,8 +28,8 @@ type Upstream struct {
 
 // Forwarded explains an answer of the other server that no rule keeps. Texts are for people, as in Upstream.
 type Forwarded struct {
-	To      string `json:"to"`  // the address that is asked, without the query
-	By      string `json:"by"`  // the setting that says so
+	To      string `json:"to"`  // the address of the request to the other server, without the query
+	By      string `json:"by"`  // the setting by which it is forwarded
 	Why     string `json:"why"` // why no rule keeps the answer
 	Callers string `json:"callers"`
 	Server  string `json:"server"`

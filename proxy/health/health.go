@@ -41,11 +41,11 @@ func (h *Checker) Healthz(c *fiber.Ctx) error {
 	return response.SendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
 }
 
-// Readyz reports whether balancers should send requests here: every view is loaded and the server is not draining. If
-// the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or fails,
-// the status is still 200, because rows in memory can be served, but the state is degraded and data lists the
-// affected views. The other server has no part in the state: it may be one that only few paths need, and no balancer
-// can help. That it fails is said, with the reason.
+// Readyz reports whether balancers should send requests here: every view is loaded and the server is not draining.
+// If the store cannot be reached, has no records for a view, or has lost rows of it, or the view's job is held or
+// fails, the status is still 200, because rows in memory can be served, but the state is degraded and data lists
+// the affected views. The other server does not change the state: perhaps only few paths need it, and no balancer
+// can help. The response reports its failure with the reason.
 func (h *Checker) Readyz(c *fiber.Ctx) error {
 	switch {
 	case h.Draining():
@@ -77,14 +77,14 @@ func (h *Checker) Readyz(c *fiber.Ctx) error {
 	return c.JSON(answer, response.ContentType)
 }
 
-// readiness is the body of /readyz while there is something to say.
+// readiness is the body of /readyz if a view is degraded or there is another server.
 type readiness struct {
 	Status int            `json:"status"`
 	Count  int            `json:"count"`
 	Data   []degradedView `json:"data"` // the views that are affected, in the order of Views.Status
 	State  string         `json:"state,omitempty"`
 	Msg    string         `json:"msg,omitempty"`
-	// Upstream has no address: everyone may ask.
+	// Upstream has no address, because /readyz is public.
 	Upstream *traffic.Public `json:"upstream,omitempty"`
 }
 

@@ -64,7 +64,8 @@ type Options struct {
 	// error ends the connection.
 	Shortcut func(c *Conn, head *Head) (answered bool, err error)
 	InFlight Memory
-	// BodyBytes returns the longest body of a request that the server reads. If it is nil, bodies take no memory.
+	// BodyBytes returns the longest body of a request that the server reads. If it is nil, no memory is reserved
+	// for bodies.
 	BodyBytes func() int
 	Logger    *slog.Logger
 

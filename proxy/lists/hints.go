@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/suggest"
 )
 
-// noList returns the error for a name that is no list's, with what may be meant. A suffix that is no format's is a part
-// of the name.
+// noList returns the error for a name that no list has, with a hint. name may end with a suffix that is no
+// format's.
 func noList(name string, slugs, suffixes []string) error {
 	slug, suffix, _ := strings.Cut(name, ".")
 	if slices.Contains(slugs, slug) && suffix != "" {
@@ -22,7 +22,7 @@ func noList(name string, slugs, suffixes []string) error {
 	return notFound("There is no list of this name. /lists has all" + cmp.Or(listMeanings.Hint(slug, slugs), "."))
 }
 
-// The names that lists, kinds of subjects and formats have elsewhere.
+// The names that other systems have for our lists, kinds of subjects and formats.
 var (
 	listMeanings = suggest.Meanings{
 		{Word: "activities", Others: "publications publication papers articles works outputs literature"},

@@ -9,14 +9,15 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// Accepted says what the other server may get beside GET and HEAD, which have no bodies. A reload changes it.
+// Accepted says which requests are forwarded in addition to GET and HEAD, which have no bodies. A reload changes
+// it.
 type Accepted struct {
 	Methods   []string // forwarded in addition to GET and HEAD
-	BodyBytes int      // the longest body of a request; 1 MiB
+	BodyBytes int      // the longest body of a request; if 0, 1 MiB
 }
 
-// unforwardedBody is the longest body of a request, in bytes, where none are forwarded: no request has a use for its
-// body then, and a client that sends one gets an answer that says what is wrong.
+// unforwardedBody is the longest body that the server reads where no bodies are forwarded, in bytes. It reads short
+// ones although it has no use for them, so that their clients get an answer that says what is wrong.
 const unforwardedBody = 16 << 10
 
 // BodyLimit returns the longest body of a request that the server reads, in bytes. It reads a body whole before it

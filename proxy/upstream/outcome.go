@@ -15,11 +15,11 @@ import (
 	"vitrine/rules"
 )
 
-// counted says under which path a request is counted: that of a rule, the path itself if it has counts of its own,
-// or else the prefix of the settings by which it is forwarded.
+// counted says where a request is counted: under its rule, or else under its path if that has counts of its own, or
+// else under the prefix in the settings by which it is forwarded.
 type counted struct {
-	rule   string // name of the rule of upstream.keep; empty if none is for the request
-	path   string // as the client sent it; empty if the prefix has all counts
+	rule   string // name of the rule of upstream.keep; empty without one
+	path   string // as the client sent it; empty if only the prefix counts
 	prefix string
 }
 
@@ -42,15 +42,15 @@ func (o outcomes) countsOf(at counted) *traffic.Path {
 	return o.Below(at.prefix)
 }
 
-// sent is a request whose outcome is known: the head of the response, or why there is none.
+// sent is a request that was sent, for record. The outcome is the head of the response, or why there is none.
 type sent struct {
 	counts *traffic.Path
-	opens  string // the path that gets counts of its own with a good answer; empty if it has no need of them
+	opens  string // the path that gets counts of its own after a good answer; empty if none does
 	again  string // the path that may be asked for again if this failed; empty if none may
 	took   time.Duration
 }
 
-// record records an outcome. It returns the counts of the path, which are others if these were opened.
+// record records an outcome. It returns the counts of the path, which may have been opened by this answer.
 func (o outcomes) record(s sent, resp *gate.Response, err error) *traffic.Path {
 	switch {
 	case err != nil:
@@ -73,8 +73,8 @@ func failsBy(status int) bool {
 	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
 }
 
-// failed records that there was no response, unless the other server has nothing to do with that: the client has
-// left, or has too many requests under way. again is what may be asked for again.
+// failed records that there was no response, unless the client is the cause: it has left, or has too many requests
+// under way. again is what may be asked for again.
 func (o outcomes) failed(counts *traffic.Path, err error, again traffic.Again, took time.Duration) {
 	if failure, is := failureOf(err); is {
 		failure.Again = again
@@ -105,7 +105,7 @@ func failureOf(err error) (f traffic.Failure, is bool) {
 	return f, true
 }
 
-// isTLS reports whether an error is about a certificate, or the beginning of an encrypted connection.
+// isTLS reports whether an error is about a certificate or the TLS handshake.
 func isTLS(err error) bool {
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	_, record := errors.AsType[tls.RecordHeaderError](err)

@@ -28,7 +28,7 @@ func (d Doors) moved(path string) bool { return below(path, d.Routes) != "" }
 // Falls reports whether the upstream server answers a path as it was sent if there is no route for it.
 func (d Doors) Falls(path string) bool { return below(path, d.Paths) != "" }
 
-// prefix returns the setting by which a path as it was sent is forwarded: a moved route, or one of Paths.
+// prefix returns the moved route, or else the one of Paths, by which a path as it was sent is forwarded.
 func (d Doors) prefix(path string) string { return cmp.Or(below(path, d.Routes), below(path, d.Paths)) }
 
 // below returns the first of some prefixes that is a path as it was sent, or above it, or "". One that ends with a

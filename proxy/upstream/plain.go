@@ -8,17 +8,17 @@ import (
 	"vitrine/proxy/auth"
 )
 
-// PlainRequest is a request that the other server answers, and no rule keeps the answer.
+// PlainRequest is a request that is forwarded without a rule that keeps the answer.
 type PlainRequest struct {
-	To    string // the address that is asked, without the query
-	By    string // the setting that says so
+	To    string // the address of the request to the other server, without the query
+	By    string // the setting by which it is forwarded
 	Why   string // why no rule keeps the answer
 	Door  auth.Door
 	Entry auth.Entry
 }
 
-// Plain returns what is known of a request that is forwarded without a rule, or nil if this server answers it, a rule
-// does, or neither. refused is why its door does not admit it.
+// Plain explains a request that is forwarded without a rule. It returns nil if this server answers the request, if
+// a rule is for it, or if neither server answers it. refused says why its door does not admit it.
 func (f *Forwarder) Plain(c *fiber.Ctx) (r *PlainRequest, refused error) {
 	if f == nil {
 		return nil, nil
@@ -53,8 +53,8 @@ func (f *Forwarder) Plain(c *fiber.Ctx) (r *PlainRequest, refused error) {
 	return r, refused
 }
 
-// WhyNot says why the other server does not get a request for which this server has no route, either; "" if it does,
-// or for a nil Forwarder, which has no other server.
+// WhyNot says why a request for which this server has no route is not forwarded. It returns "" if it is forwarded,
+// and for a nil Forwarder, which has no other server.
 func (f *Forwarder) WhyNot(c *fiber.Ctx) string {
 	if f == nil {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// newStats registers the metrics that are not of single paths, and returns that of streams which ended for others.
-// kept and down return what gauges show.
+// newStats registers the metrics without a path, and returns the counter of streams that ended for others. The
+// gauges call kept and down.
 func newStats(metrics prometheus.Registerer, kept func() int64, down func() bool) (ended prometheus.Counter) {
 	add := promauto.With(metrics)
 	add.NewGaugeFunc(prometheus.GaugeOpts{Name: "vitrine_upstream_kept_bytes",

@@ -26,11 +26,11 @@ import (
 type Options struct {
 	URL       string           // of the other server, such as https://old.example.org
 	Host      string           // the host that requests name, and its certificate; if empty, that of URL
-	Scheme    string           // by which clients ask for that host; if empty, that of each client's request
+	Scheme    string           // by which clients reach that host; if empty, that of each client's request
 	Timeout   time.Duration    // how long the other server may be silent; 30 s
 	Budget    int64            // of the kept answers, in bytes; 64 MiB
 	KeptBytes int              // a longer answer is not kept; 4 MiB
-	Recheck   time.Duration    // after which a failure is asked about again, if no client asks; 30 s
+	Recheck   time.Duration    // after which a failed request is repeated, if no client sends one; 30 s
 	Now       func() time.Time // if nil, time.Now
 	Metrics   prometheus.Registerer
 	// InFlight is the memory for bodies of requests and answers on their way. If nil, it has no bound.

@@ -10,12 +10,13 @@ import (
 	"vitrine/rules/urlpath"
 )
 
-// defaultRecheck is the time after which a failure is asked about again. A minute would be as long as an alert waits.
+// defaultRecheck is how often watch repeats a failed request. VitrineOtherServerAway waits for two minutes, so that
+// several rechecks come before it.
 const defaultRecheck = 30 * time.Second
 
-// watch asks again for what the other server has failed, so that the end of a failure is seen even if no client asks.
-// It asks nothing while the server answers, nor while clients do, and one request at a time. The end of failures to
-// reach the server is seen by package gate, which probes it. watch returns when ctx ends.
+// watch repeats the last failed request, so that the end of a failure is seen even if no client sends a request. It
+// sends nothing while the server answers or clients send requests, and one request at a time. Package gate sees the
+// end of failures to connect, since it probes the server. watch returns when ctx ends.
 func (f *Forwarder) watch(ctx context.Context) {
 	every := time.NewTicker(cmp.Or(f.proxy.options.Recheck, defaultRecheck))
 	defer every.Stop()
@@ -44,14 +45,14 @@ func (f *Forwarder) watch(ctx context.Context) {
 	}
 }
 
-// askAgain asks for what has failed. What a rule keeps is fetched as an operator would have it fetched: that brings a
-// new answer, too, and the rule says whether it is a good one.
+// askAgain repeats a failed request. Where a rule keeps the answer, it renews that as a refresh by the operator
+// does: this also brings a new answer, and the rule decides whether it is usable.
 func (f *Forwarder) askAgain(ctx context.Context, what traffic.Again) {
 	if what.Rule {
 		encoded, _, _ := strings.Cut(what.Target, "?")
 		if path, ok := urlpath.Normalised(encoded); ok {
 			if rule := f.keeper.Match(path); rule != nil {
-				_, _ = f.keeper.Renew(ctx, rule, what.Target) // what comes of it is recorded, as of all requests
+				_, _ = f.keeper.Renew(ctx, rule, what.Target) // the outcome is recorded, as of all requests
 				return
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/render"
 )
 
-// The collections of an OSIRIS database that settings are read from.
+// The collections of an OSIRIS database from which settings are read.
 const (
 	General      = "adminGeneral"
 	Rights       = "adminRights"

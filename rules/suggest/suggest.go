@@ -1,7 +1,6 @@
 // Package suggest finds the word that a wrong one was meant to be: the name of a setting, a parameter, a path, a
-// value. It suggests a word only if the wrong one is a misspelling of it, or means the same: a suggestion that is
-// neither costs its reader more than none. It imports nothing of ours, so that package configs can suggest as all
-// others do.
+// value. It suggests a word only if the wrong one is a misspelling of it, or means the same: any other suggestion
+// misleads its reader. It imports nothing of ours, so that package configs can suggest as all others do.
 package suggest
 
 import (
@@ -13,16 +12,17 @@ import (
 // mostText bounds the bytes of a text that Near compares, because that takes time with its square.
 const mostText = 100
 
-// Meaning is a word to suggest for others of the same meaning, in lower case and with spaces between them.
+// Meaning is a word to suggest for other words of the same meaning, which are in lower case, with spaces between
+// them.
 type Meaning struct{ Word, Others string }
 
-// Meanings suggest by meaning, the first one that fits. Those of nil suggest by spelling alone.
+// Meanings suggest words by meaning; the first one that fits counts. Nil Meanings suggest by spelling alone.
 type Meanings []Meaning
 
 // Hint returns ", did you mean X?" with the word nearest to text, or "" if there is none.
 func Hint(text string, words []string) string { return Meanings(nil).Hint(text, words) }
 
-// Hint is the function Hint, by meaning, too.
+// Hint is like the function Hint, and also suggests by meaning.
 func (m Meanings) Hint(text string, words []string) string {
 	if best := m.Near(text, words); best != "" {
 		return ", did you mean " + best + "?"
@@ -68,16 +68,16 @@ func (m Meanings) Near(text string, words []string) string {
 	return best
 }
 
-// shortestMisspelt is the length from which on a word's misspellings mean the same as the word. Too many others are
-// near a shorter one: "data" is none of "date".
+// shortestMisspelt is the length of the shortest word in Others whose misspellings count. Too many other words
+// resemble a shorter one: "data" is no misspelling of "date".
 const shortestMisspelt = 5
 
 // mostEdits is the largest number that Edits counts.
 const mostEdits = 3
 
-// Edits returns how many characters are wrong, missing, too many, or changed places with their neighbour in text, as a
-// misspelling of a word: none in one of two characters, one up to seven, two up to nine, and of five to seven also two
-// if all letters are there. If text is no misspelling, it returns a number larger than that of any.
+// Edits returns how many characters of a word are wrong, missing, added, or swapped with their neighbour in text.
+// The longer of both decides how many a misspelling may have: 0 up to two characters, 1 up to seven, 2 up to nine,
+// 3 beyond; with five to seven characters 2 if both have the same letters. For more it returns mostEdits+1.
 func Edits(text, word string) int {
 	const none = mostEdits + 1
 	length, other := utf8.RuneCountInString(text), utf8.RuneCountInString(word)

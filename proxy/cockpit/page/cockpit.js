@@ -13,8 +13,8 @@ function lastRun(job, next, now) {
     job.empty && "no records", next && (next.value < 0 ? "overdue" : "next in " + time(Math.ceil(next.value)))].filter(Boolean).join(", ");
 }
 
-// menu returns a button and the menu behind it, which has what must not be done by a slip. The browser opens it by
-// keyboard, too, and closes it by Escape.
+// menu returns a button and the menu that it opens, which has the actions that must not happen by a slip. The browser
+// also opens it by keyboard, and closes it by Escape.
 function menu(view) {
   const whose = view || "all views";
   const force = make("button", { textContent: `Force ${whose} …`, className: "grave" });
@@ -135,7 +135,7 @@ function showUpstream(up, now) {
 
 const pairsOf = ({ time: at, level, msg, ...rest }) => Object.entries(rest);
 
-// showLog shows each entry with its newest line. What repeats it is behind it: only what differs from line to line.
+// showLog shows each entry with its newest line. It opens to the last lines, each with what differs from the others.
 function showLog(entries, now) {
   $("quiet").hidden = entries.length > 0;
   $("log").parentNode.hidden = !entries.length;

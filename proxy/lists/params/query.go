@@ -69,7 +69,7 @@ func Near(name string) string {
 	return meanings.Near(name, names())
 }
 
-// hint returns what to do about a name that is no parameter, or "".
+// hint returns the end of the message about an unknown parameter: what to write instead, or "".
 func hint(name string) string {
 	if near := Near(name); near != "" {
 		return ", did you mean " + near + "?"
@@ -80,7 +80,7 @@ func hint(name string) string {
 	return ""
 }
 
-// meanings are names that parameters of lists have elsewhere.
+// meanings has the names that other systems have for parameters of lists.
 var meanings = suggest.Meanings{
 	{Word: Words, Others: "query search text term find suche"},
 	{Word: Person, Others: "author autor name staff people researcher user username orcid persons"},

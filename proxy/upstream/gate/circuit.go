@@ -31,7 +31,7 @@ const (
 // while the circuit is open, and the first answer closes it: no client's request is used up to find out.
 type circuit struct {
 	probe   func(ctx context.Context, method, path string) error // any answer will do
-	reached func()                                               // called after an answer to a probe; may be nil
+	reached func()                                               // called after an answer to a probe, unless nil
 	doubt   chan struct{}                                        // of capacity one: the server may be down
 
 	mu      sync.Mutex // guards the rest

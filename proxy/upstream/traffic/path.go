@@ -12,7 +12,7 @@ import (
 // mostPaths bounds how many paths have counts of their own: each has about thirty series.
 const mostPaths = 64
 
-// forwarded and ruled begin the endpoints of paths in metrics; what follows is the path, or the name of the rule.
+// forwarded and ruled are the prefixes of endpoints in metrics. The path, or the name of the rule, follows.
 const (
 	forwarded = "forwarded "
 	ruled     = "kept "
@@ -21,7 +21,7 @@ const (
 // other is the path of all requests without counts of their own.
 const other = "other"
 
-// Recorder records what becomes of requests. It is safe for concurrent use.
+// Recorder records the outcomes of requests. It is safe for concurrent use.
 type Recorder struct {
 	now      func() time.Time
 	requests *prometheus.CounterVec   // labels: endpoint, outcome
@@ -104,8 +104,9 @@ func (r *Recorder) At(path string) *Path {
 	return r.paths[forwarded+partsOf(path)]
 }
 
-// Open is At for a path with an answer, which has counts of its own from now on, unless too many others have. Without
-// that condition, programs that search servers for weak pages would take all places.
+// Open returns the counts of a path as At does, and makes them if there are none, or those of other if mostPaths
+// have counts. Callers open only paths that the other server has answered: otherwise programs that probe servers
+// for weak pages would use up all places.
 func (r *Recorder) Open(path string) *Path {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +124,7 @@ func (r *Recorder) addLocked(endpoint string) *Path {
 	if found := r.paths[endpoint]; found != nil {
 		return found
 	}
-	endpoint = strings.Clone(endpoint) // paths are in memory of the HTTP server
+	endpoint = strings.Clone(endpoint) // the path is in memory that the HTTP server uses again
 	of := func(outcome string) prometheus.Counter { return r.requests.WithLabelValues(endpoint, outcome) }
 	p := &Path{Endpoint: endpoint}
 	if !strings.HasPrefix(endpoint, ruled) {
@@ -135,9 +136,9 @@ func (r *Recorder) addLocked(endpoint string) *Path {
 	return p
 }
 
-// partsOf returns the parts of a path that are likely the same for many requests: two below /api and /portfolio,
-// whose second part names a kind of thing, and one elsewhere, where the second may name a person. For example
-// /portfolio/unit of /portfolio/unit/BIO, and /profile of /profile/jdoe.
+// partsOf returns the first parts of a path, which many requests share: two below /api and /portfolio, whose second
+// part names a kind of record, and one elsewhere, where the second may name a person. For example /portfolio/unit
+// for /portfolio/unit/BIO, and /profile for /profile/jdoe.
 func partsOf(path string) string {
 	parts := strings.SplitN(path, "/", 4) // the first is empty
 	switch {
@@ -165,7 +166,7 @@ func (r *Recorder) Answered(p *Path, took time.Duration) {
 	p.failing, r.state = p.failing.answered(now), r.state.answered(now)
 }
 
-// Failed records that a request brought no usable answer, and how long that took.
+// Failed records that a request brought no usable answer, and how long it took to fail.
 func (r *Recorder) Failed(p *Path, f Failure, took time.Duration) {
 	p.took(took)
 	r.failures.WithLabelValues(p.Endpoint, f.Reason).Inc()
@@ -180,7 +181,7 @@ func (r *Recorder) Failed(p *Path, f Failure, took time.Duration) {
 	}
 }
 
-// Refused records a request that was not sent, because the other server fails. It says nothing new about why.
+// Refused records a request that was not sent because the other server fails. The reason of the failure stays.
 func (r *Recorder) Refused(p *Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

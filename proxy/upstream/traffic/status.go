@@ -31,8 +31,8 @@ type Public struct {
 	Reason string     `json:"reason,omitempty"`
 }
 
-// Row has the requests for some paths since the start of this process. Clients asked; what is not kept was forwarded,
-// and so were refreshes of kept answers.
+// Row has the requests for some paths since the start of this process. Asked counts requests of clients. Forwarded
+// counts requests to the other server, which include refreshes of kept answers.
 type Row struct {
 	Path      string `json:"path"`           // its first parts, a moved route, the name of the rule, or other
 	Rule      string `json:"rule,omitempty"` // that keeps the answers; empty if none does
@@ -40,8 +40,8 @@ type Row struct {
 	Asked     uint64 `json:"asked"`
 	Kept      uint64 `json:"kept"`      // answered by what is kept, and fresh
 	Stale     uint64 `json:"stale"`     // answered by what is kept, and stale
-	Forwarded uint64 `json:"forwarded"` // to the other server
-	Failed    uint64 `json:"failed"`    // of these, without a usable answer
+	Forwarded uint64 `json:"forwarded"` // sent to the other server
+	Failed    uint64 `json:"failed"`    // those without a usable answer
 	// How long the other server took; nil if it got none.
 	P50 *float64 `json:"p50_ms"`
 	P99 *float64 `json:"p99_ms"`
@@ -93,8 +93,8 @@ func (r *Recorder) Rows(asked map[string]uint64) (all []Row) {
 	return all
 }
 
-// Rule completes the row of a rule, of which the caller has set the counts. took has the times
-// of its requests.
+// Rule completes the row of a rule, in which the caller has set the counts. asked has the numbers of requests of
+// clients by endpoint, and took the times of requests to the other server by rule.
 func (r *Recorder) Rule(row Row, asked map[string]uint64, took map[string]Times) Row {
 	endpoint := ruled + row.Rule
 	row.Path, row.Asked = row.Rule, asked[endpoint]
@@ -161,7 +161,7 @@ func TimesOf(histograms prometheus.Collector) map[string]Times {
 	return all
 }
 
-// failed is the name of the sum of all reasons in sums.
+// failed is the key in sums of the failures for all reasons.
 const failed = "all failures"
 
 // sums returns the counts of requests by endpoint and outcome, and those of all failures.
@@ -188,7 +188,7 @@ func (r *Recorder) sums() map[string]map[string]uint64 {
 	return all
 }
 
-// registry returns a registry of some collectors alone. Metrics can be read only by way of one.
+// registry returns a registry of some collectors. Only a registry reads the values of metrics.
 func registry(of ...prometheus.Collector) *prometheus.Registry {
 	all := prometheus.NewRegistry()
 	all.MustRegister(of...)

@@ -30,7 +30,7 @@ func tileText(section, part string) string {
 	return fmt.Sprintf(`document.querySelector('#summary [href="#%s"] %s')?.textContent`, section, part)
 }
 
-// TestCockpitOtherServerStops: on a telephone an operator sees without scrolling that the other server fails, since
+// TestCockpitOtherServerStops: on a phone an operator sees without scrolling that the other server fails, since
 // when and why, the last run, failures and warnings. A thousand equal warnings are one line.
 func TestCockpitOtherServerStops(t *testing.T) {
 	t.Parallel()
