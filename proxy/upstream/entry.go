@@ -21,9 +21,9 @@ type entry struct {
 	content  *result.Answer // the body, which counts as in flight once, however many clients it is sent to
 	vary     []selecting
 	received time.Time
-	counts   *traffic.Path // of requests for the path
-	etag     string        // empty if there is none
-	modified string        // Last-Modified; empty if there is none
+	counts   *traffic.Counts // of requests for the path
+	etag     string          // empty if there is none
+	modified string          // Last-Modified; empty if there is none
 
 	// These are computed once, on receipt.
 	age          time.Duration // when it was received
@@ -45,7 +45,7 @@ type selecting struct {
 // newEntry returns a response to a GET with the request headers asked. counts are those of its path. Without a Date
 // the time of receipt stands in (RFC 9110: 6.6.1).
 func newEntry(
-	asked http.Header, status int, header http.Header, content *result.Answer, counts *traffic.Path,
+	asked http.Header, status int, header http.Header, content *result.Answer, counts *traffic.Counts,
 	requested, received time.Time,
 ) *entry {
 	d := parseDirectives(header["Cache-Control"])

@@ -92,7 +92,7 @@ func (p *Proxy) fetch(waiting context.Context, r *request, stale *entry, by gate
 	defer g.Drop()
 	if g.Why != nil {
 		err := fmt.Errorf("%w: %w", ErrBadGateway, g.Why)
-		p.traffic.failed(r.counts, err, traffic.Again{Target: r.probe()}, 0)
+		p.traffic.failed(r.counts, err, traffic.Recheck{Target: r.probe()}, 0)
 		return fetched{}, err
 	}
 	body := &result.Answer{Body: exact(g.Bytes)}

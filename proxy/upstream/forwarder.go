@@ -234,7 +234,7 @@ func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept
 		return kept.Answer{}, fmt.Errorf("fetch %s: %w: there is no other server", r.Target, rules.ErrUnavailable)
 	}
 	path, _, _ := strings.Cut(r.Target, "?")
-	counts, again := f.proxy.traffic.ByRule(r.Rule), traffic.Again{Target: r.Target, Rule: true}
+	counts, recheck := f.proxy.traffic.ByRule(r.Rule), traffic.Recheck{Target: r.Target, Rule: true}
 	answer, err := f.proxy.FetchWhole(ctx, WholeRequest{
 		Target: r.Target, Accept: r.Accept, Key: by.Auth.UpstreamKey(path),
 		ETag: r.ETag, Modified: r.Modified, Most: r.Most,
@@ -243,7 +243,7 @@ func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept
 	case errors.Is(err, ErrTooLong): // the caller sends it another way
 		f.proxy.traffic.Answered(counts, 0)
 	case err != nil:
-		f.proxy.traffic.failed(counts, err, again, 0)
+		f.proxy.traffic.failed(counts, err, recheck, 0)
 	}
 	return kept.Answer{
 		Status: answer.Status, Header: answer.Header, Body: answer.Body,
@@ -253,7 +253,7 @@ func (f *Forwarder) Fetch(ctx context.Context, by *Policy, r kept.Request) (kept
 				return
 			}
 			by := traffic.RuleFailure(status, failure)
-			by.Again = again
+			by.Recheck = recheck
 			f.proxy.traffic.Failed(counts, by, 0)
 		},
 	}, err

@@ -30,7 +30,7 @@ type outcomes struct {
 }
 
 // countsOf returns the counts for a request.
-func (o outcomes) countsOf(at counted) *traffic.Path {
+func (o outcomes) countsOf(at counted) *traffic.Counts {
 	if at.rule != "" {
 		return o.ByRule(at.rule)
 	}
@@ -44,20 +44,20 @@ func (o outcomes) countsOf(at counted) *traffic.Path {
 
 // sent is a request that was sent, for record. The outcome is the head of the response, or why there is none.
 type sent struct {
-	counts *traffic.Path
-	opens  string // the path that gets counts of its own after a good answer; empty if none does
-	again  string // the path that may be asked for again if this failed; empty if none may
-	took   time.Duration
+	counts  *traffic.Counts
+	opens   string // the path that gets counts of its own after a good answer; empty if none does
+	recheck string // the path that may be asked for again if this failed; empty if none may
+	took    time.Duration
 }
 
 // record records an outcome. It returns the counts of the path, which may have been opened by this answer.
-func (o outcomes) record(s sent, resp *gate.Response, err error) *traffic.Path {
+func (o outcomes) record(s sent, resp *gate.Response, err error) *traffic.Counts {
 	switch {
 	case err != nil:
-		o.failed(s.counts, err, traffic.Again{Target: s.again}, s.took)
+		o.failed(s.counts, err, traffic.Recheck{Target: s.recheck}, s.took)
 	case failsBy(resp.StatusCode):
 		failure := traffic.StatusFailure(resp.StatusCode)
-		failure.Again.Target = s.again
+		failure.Recheck.Target = s.recheck
 		o.Failed(s.counts, failure, s.took)
 	default:
 		if resp.StatusCode < http.StatusBadRequest && s.opens != "" {
@@ -74,10 +74,10 @@ func failsBy(status int) bool {
 }
 
 // failed records that there was no response, unless the client is the cause: it has left, or has too many requests
-// under way. again is what may be asked for again.
-func (o outcomes) failed(counts *traffic.Path, err error, again traffic.Again, took time.Duration) {
+// under way. recheck is what may be asked for again.
+func (o outcomes) failed(counts *traffic.Counts, err error, recheck traffic.Recheck, took time.Duration) {
 	if failure, is := failureOf(err); is {
-		failure.Again = again
+		failure.Recheck = recheck
 		o.Failed(counts, failure, took)
 	} else if _, refused := errors.AsType[*rules.RetryError](err); refused && o.down() {
 		o.Refused(counts)

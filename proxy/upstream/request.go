@@ -40,7 +40,7 @@ type request struct {
 	secret string     // Client.Key
 	known  bool       // Client.Known
 
-	counts *traffic.Path
+	counts *traffic.Counts
 	opens  string // the path that gets counts of its own after a good answer; empty if none does
 }
 
@@ -98,7 +98,7 @@ func (p *Proxy) translate(r *request, resp *gate.Response) {
 func (p *Proxy) admit(ctx context.Context, r *request) (gate.Share, error) {
 	by, err := p.gate.Admit(ctx, r.client)
 	if err != nil {
-		p.traffic.failed(r.counts, err, traffic.Again{}, 0)
+		p.traffic.failed(r.counts, err, traffic.Recheck{}, 0)
 	}
 	return by, err
 }

@@ -38,16 +38,16 @@ func (f *Forwarder) watch(ctx context.Context) {
 				continue
 			}
 			if s := f.proxy.traffic.State(); s.Failing && !s.Last.Unreached() {
-				f.askAgain(ctx, s.Last.Again)
+				f.recheck(ctx, s.Last.Recheck)
 			}
 			before = f.proxy.traffic.Outcomes()
 		}
 	}
 }
 
-// askAgain repeats a failed request. Where a rule keeps the answer, it renews that as a refresh by the operator
+// recheck repeats a failed request. Where a rule keeps the answer, it renews that as a refresh by the operator
 // does: this also brings a new answer, and the rule decides whether it is usable.
-func (f *Forwarder) askAgain(ctx context.Context, what traffic.Again) {
+func (f *Forwarder) recheck(ctx context.Context, what traffic.Recheck) {
 	if what.Rule {
 		encoded, _, _ := strings.Cut(what.Target, "?")
 		if path, ok := urlpath.Normalised(encoded); ok {
@@ -58,12 +58,12 @@ func (f *Forwarder) askAgain(ctx context.Context, what traffic.Again) {
 		}
 	}
 	if what.Target != "" {
-		f.proxy.askAgain(ctx, what.Target)
+		f.proxy.recheck(ctx, what.Target)
 	}
 }
 
-// askAgain asks for a path that has failed, to find out whether it still does.
-func (p *Proxy) askAgain(ctx context.Context, path string) {
+// recheck asks for a path that has failed, to find out whether it still does.
+func (p *Proxy) recheck(ctx context.Context, path string) {
 	r := newWhole(WholeRequest{Target: path})
 	r.counts = p.traffic.countsOf(counted{path: path, prefix: path})
 	began := time.Now()

@@ -1,7 +1,7 @@
 // Package traffic records the outcomes of requests for the other server:
 //
 //	State     whether it answers, since when, and why not        (state.go)
-//	Path      the requests for some of its paths, as metrics     (recorder.go)
+//	Counts    the requests for some of its paths, as metrics     (recorder.go)
 //	Status    both, in the form that operators see               (status.go)
 //
 // A Recorder has all of them. Its callers report each outcome; nothing here sends a request. The Recorder belongs

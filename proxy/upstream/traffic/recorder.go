@@ -30,13 +30,13 @@ type Recorder struct {
 	doubt    chan struct{}            // of capacity one: the other server has begun to fail
 
 	mu       sync.Mutex // guards the rest
-	paths    map[string]*Path
+	paths    map[string]*Counts
 	state    State
 	outcomes uint64 // how many were recorded
 }
 
-// Path counts the requests for some paths. A failed request has also been counted as a miss or as passed.
-type Path struct {
+// Counts has the requests for some paths as metrics. A failed request has also been counted as a miss or as passed.
+type Counts struct {
 	// Endpoint is the label: "forwarded /portal", or "kept RULE".
 	Endpoint string
 
@@ -49,7 +49,7 @@ type Path struct {
 // New returns a Recorder, and registers its metrics; now is the clock. metrics may be nil.
 func New(metrics prometheus.Registerer, now func() time.Time) *Recorder {
 	add := promauto.With(metrics)
-	r := &Recorder{now: now, doubt: make(chan struct{}, 1), paths: map[string]*Path{}}
+	r := &Recorder{now: now, doubt: make(chan struct{}, 1), paths: map[string]*Counts{}}
 	r.requests = add.NewCounterVec(prometheus.CounterOpts{Name: "vitrine_upstream_requests_total",
 		Help: "Number of requests for the upstream server by outcome."}, []string{"endpoint", "outcome"})
 	r.seconds = add.NewHistogramVec(prometheus.HistogramOpts{Name: "vitrine_upstream_seconds",
@@ -85,20 +85,20 @@ func New(metrics prometheus.Registerer, now func() time.Time) *Recorder {
 }
 
 // ByRule returns the path of all requests that a rule is for. Rules are few: only settings make them.
-func (r *Recorder) ByRule(rule string) *Path { return r.fixed(ruled + rule) }
+func (r *Recorder) ByRule(rule string) *Counts { return r.fixed(ruled + rule) }
 
 // Below returns the path of requests for a prefix that settings name: a moved route, or one in upstream.paths.
-func (r *Recorder) Below(prefix string) *Path { return r.fixed(forwarded + prefix) }
+func (r *Recorder) Below(prefix string) *Counts { return r.fixed(forwarded + prefix) }
 
 // fixed returns a path that settings name.
-func (r *Recorder) fixed(endpoint string) *Path {
+func (r *Recorder) fixed(endpoint string) *Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.addLocked(endpoint)
 }
 
 // At returns the counts of a path by its first fixed parts, such as /portal, or nil if there are none: see Open.
-func (r *Recorder) At(path string) *Path {
+func (r *Recorder) At(path string) *Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.paths[forwarded+partsOf(path)]
@@ -107,7 +107,7 @@ func (r *Recorder) At(path string) *Path {
 // Open returns the counts of a path as At does, and makes them if there are none, or those of other if mostPaths
 // have counts. Callers open only paths that the other server has answered: otherwise programs that probe servers
 // for weak pages would use up all places.
-func (r *Recorder) Open(path string) *Path {
+func (r *Recorder) Open(path string) *Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	endpoint := forwarded + partsOf(path)
@@ -120,13 +120,13 @@ func (r *Recorder) Open(path string) *Path {
 	return r.addLocked(endpoint)
 }
 
-func (r *Recorder) addLocked(endpoint string) *Path {
+func (r *Recorder) addLocked(endpoint string) *Counts {
 	if found := r.paths[endpoint]; found != nil {
 		return found
 	}
 	endpoint = strings.Clone(endpoint) // the path is in memory that the HTTP server uses again
 	of := func(outcome string) prometheus.Counter { return r.requests.WithLabelValues(endpoint, outcome) }
-	p := &Path{Endpoint: endpoint}
+	p := &Counts{Endpoint: endpoint}
 	if !strings.HasPrefix(endpoint, ruled) {
 		p.seconds = r.seconds.WithLabelValues(endpoint)
 	}
@@ -150,14 +150,14 @@ func partsOf(path string) string {
 	return path[:len(parts[1])+1]
 }
 
-func (p *Path) took(d time.Duration) {
+func (p *Counts) took(d time.Duration) {
 	if p.seconds != nil {
 		p.seconds.Observe(d.Seconds())
 	}
 }
 
 // Answered records an answer, and how long it took to begin.
-func (r *Recorder) Answered(p *Path, took time.Duration) {
+func (r *Recorder) Answered(p *Counts, took time.Duration) {
 	p.took(took)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +167,7 @@ func (r *Recorder) Answered(p *Path, took time.Duration) {
 }
 
 // Failed records that a request brought no usable answer, and how long it took to fail.
-func (r *Recorder) Failed(p *Path, f Failure, took time.Duration) {
+func (r *Recorder) Failed(p *Counts, f Failure, took time.Duration) {
 	p.took(took)
 	r.failures.WithLabelValues(p.Endpoint, f.Reason).Inc()
 	r.mu.Lock()
@@ -182,7 +182,7 @@ func (r *Recorder) Failed(p *Path, f Failure, took time.Duration) {
 }
 
 // Refused records a request that was not sent because the other server fails. The reason of the failure stays.
-func (r *Recorder) Refused(p *Path) {
+func (r *Recorder) Refused(p *Counts) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range []*State{&p.failing, &r.state} {

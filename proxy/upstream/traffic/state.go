@@ -28,15 +28,15 @@ var texts = map[string]string{
 
 // Failure says why a request brought no usable answer.
 type Failure struct {
-	Reason string // one of the constants
-	Text   string // in words, without hosts and keys, as /readyz is public; if empty, those of Reason
-	Err    error  // for the operator; nil if Text says it all
-	Again  Again
+	Reason  string // one of the constants
+	Text    string // in words, without hosts and keys, as /readyz is public; if empty, those of Reason
+	Err     error  // for the operator; nil if Text says it all
+	Recheck Recheck
 }
 
-// Again is what a later request may ask for in order to find out whether it still fails. The zero Again is nothing,
-// as of a page that only its user may see.
-type Again struct {
+// Recheck is what Vitrine may ask for again, to find out whether a failure has ended. The zero Recheck is nothing, as
+// of a page that only its user may see.
+type Recheck struct {
 	Target string
 	Rule   bool // Target is the key of an answer that is kept by rule, otherwise a path
 }
@@ -110,8 +110,8 @@ func (s State) answered(now time.Time) State {
 
 // failed returns the state after a failure. If this failure names nothing to ask for again, the last one counts.
 func (s State) failed(f Failure, now time.Time) State {
-	if f.Again == (Again{}) {
-		f.Again = s.Last.Again
+	if f.Recheck == (Recheck{}) {
+		f.Recheck = s.Last.Recheck
 	}
 	if !s.Failing {
 		s.Failing, s.Since = true, now
