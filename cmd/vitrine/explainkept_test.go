@@ -23,8 +23,7 @@ func TestExplainKept(t *testing.T) {
 	}
 	print := func() string {
 		var out strings.Builder
-		if err := output.ExecuteTemplate(&out, "explain", explain.Explanation{Upstream: x, Ignored: "utm"}); err !=
-			nil {
+		if err := (explain.Explanation{Upstream: x, Ignored: "utm"}).WriteText(&out); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

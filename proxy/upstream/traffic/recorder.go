@@ -150,8 +150,10 @@ func partsOf(path string) string {
 	return path[:len(parts[1])+1]
 }
 
+// took records how long a request took to be answered or to fail. 0 stands for one that was not sent, or whose time
+// is recorded already: what comes after the head of its answer does not make it a second request.
 func (p *Counts) took(d time.Duration) {
-	if p.seconds != nil {
+	if p.seconds != nil && d > 0 {
 		p.seconds.Observe(d.Seconds())
 	}
 }
