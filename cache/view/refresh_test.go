@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/rules"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 func thing(id string, year any, title string) bson.D {
@@ -165,7 +166,8 @@ func TestManyRefreshes(t *testing.T) {
 	}
 }
 
-// checkRuns compares the runs of some selections with their rows' fragments one by one.
+// checkRuns compares the runs of some selections, in the view's order and in another, with their rows' fragments one
+// by one.
 func checkRuns(t *testing.T, snap *index.Table, every *index.Subset) {
 	t.Helper()
 	selections := []*index.Subset{every}
@@ -179,6 +181,9 @@ func checkRuns(t *testing.T, snap *index.Table, every *index.Subset) {
 			t.Fatal(err)
 		}
 		selections = append(selections, selected)
+	}
+	for _, selected := range selections {
+		selections = append(selections, selected.By(raw.Sort{{Path: raw.ByID.Path, Desc: true}}))
 	}
 	kinds := map[string]func(index.Slot) string{
 		"title":  func(slot index.Slot) string { return string(snap.Fragment(slot, "title")) },

@@ -142,8 +142,8 @@ type Selection interface {
 	// Only returns the selection for a caller that needs, and a store that reads, only _id and these top-level
 	// fields.
 	Only(fields ...string) Selection
-	// Prepared prepares the fragments with a name if they are bulky, and returns a function that yields them. It
-	// returns nil if the rows are in the store, or there is no room.
+	// Prepared prepares the fragments with a name if they are bulky, and returns a function that yields them in the
+	// view's order, or in the order of By. It returns nil if the rows are in the store, or there is no room.
 	Prepared(ctx context.Context, fragment string) (Runs, error)
 }
 

@@ -126,9 +126,9 @@ func (s *Subset) between(ctx context.Context, from, to int, yield func(Slot) boo
 	return nil
 }
 
-// Runs yields the fragments with a name for the selected rows, in the view's order and in as few pieces as possible.
-// The pieces are shared memory and must not be changed. The name must be that of a whole fragment, not of a part, or
-// Runs panics. Bulky fragments must be prepared. The error is the context's.
+// Runs yields the fragments with a name for the selected rows, in the view's order or that of By, and in as few
+// pieces as possible. The pieces are shared memory and must not be changed. The name must be that of a whole fragment,
+// not of a part, or Runs panics. Bulky fragments must be prepared. The error is the context's.
 func (s *Subset) Runs(ctx context.Context, name string) iter.Seq2[[]byte, error] {
 	number := s.table.whole(name)
 	return func(yield func([]byte, error) bool) {
@@ -189,9 +189,11 @@ func (t *Table) PrepareSome(ctx context.Context, fragment string, rows int) (boo
 	return true, nil
 }
 
-// stretches yields the selected rows in the view's order as ranges of consecutive slots. The error is the context's.
+// stretches yields the selected rows in the view's order, or that of By, as ranges of consecutive slots. The error is
+// the context's. It reads the segments' own orders however few rows are selected: fragments are prepared for requests
+// that come again, and none of those shall sort.
 func (s *Subset) stretches(ctx context.Context, yield func(from, to Slot) bool) error {
-	if s.table.order == nil {
+	if s.order == nil && s.table.order == nil {
 		for from, ok := s.rows.NextSet(0); ok; {
 			to, found := s.rows.NextClear(from)
 			if !found {
@@ -204,9 +206,13 @@ func (s *Subset) stretches(ctx context.Context, yield func(from, to Slot) bool) 
 		}
 		return nil
 	}
+	ordered := s.between
+	if s.order != nil {
+		ordered = s.merged
+	}
 	var from, to Slot
 	more := true
-	err := s.between(ctx, 0, s.count, func(slot Slot) bool {
+	err := ordered(ctx, 0, s.count, func(slot Slot) bool {
 		if slot != to {
 			if more = from == to || yield(from, to); !more {
 				return false
