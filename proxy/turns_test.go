@@ -130,7 +130,7 @@ type question struct {
 var apiQuestions = []question{
 	{"/api/activities", longRecords},
 	{"/api/activities?columns[]=title&columns[]=authors", longRecords},
-	{"/api/activities?full=1&columns[]=title", 1}, // fragments of 128 rows each are sent without a copy
+	{"/api/activities?full=1&columns[]=title", longRecords / 256}, // prepared fragments in a prepared order
 	{"/api/activities?aggregate=title", longRecords / 256},
 	{"/api/activities?aggregate=authors.last", longRecords / 256},
 	{"/api/all-activities", 1},

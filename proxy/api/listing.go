@@ -165,9 +165,10 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 // cheaper to write the records of the one answer; above it, the fragments pay off with the next request.
 const manyFull = 8
 
-// full plans the list of stored records in Extended JSON, with the count at the end. It writes few records one by
-// one; for many records, as clients request to synchronise, it uses prepared fragments.
+// full plans the list of stored records in Extended JSON by _id descending, with the count at the end. It writes few
+// records one by one; for many records, as clients request to synchronise, it uses prepared fragments.
 func (l listing) full() response.Plan {
+	l.order = raw.Sort{{Path: raw.ByID.Path, Desc: true}}
 	return l.plan("full",
 		func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 			count, some := selected.Count(), l

@@ -43,7 +43,6 @@ func (e *Env) projects(viewName string, needed access.Permission, columns []stri
 		list := listing{view: viewName, filter: e.query.SearchFilter(p)}.ownOnly(e, r, needed)
 		field := p.Field("aggregate")
 		if field == "" && p.Has("full") {
-			list.order = raw.Sort{{Path: raw.ByID.Path, Desc: true}}
 			return list.full(), nil // ignores columns, limit and offset
 		}
 		list.page = p.Page()
