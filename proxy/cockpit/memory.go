@@ -3,6 +3,7 @@ package cockpit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -114,16 +115,21 @@ func (f *Failures) byMinute(now time.Time) []Minute {
 	return lastHour(slices.Clone(f.minutes), now)
 }
 
-// mostEntries, mostLines and mostText bound the journal, whose whole content is in every event.
+// These bound the journal, whose whole content is in every event.
 const (
 	mostEntries = 50
 	mostLines   = 5    // of an entry
 	mostText    = 1000 // bytes of a value
+	mostNames   = 20   // values of an attribute that lines of an entry name
+	mostName    = 100  // bytes of such a value
 )
 
-// Journal remembers the last warnings and errors of the log. Lines that differ only in words with a digit or a
-// slash, such as times, paths and addresses, are one entry: otherwise one cause that repeats would crowd out all
-// others. The zero value has none. It is safe for concurrent use.
+// naming are the attributes that say what a line is about.
+var naming = []string{"view", "path", "key", "rule", "target", "collection", "setting", "field"}
+
+// Journal remembers the last warnings and errors of the log. Lines that differ only in what they are about, or in
+// words with a digit or a slash, such as times, paths and addresses, are one entry: otherwise one cause that repeats,
+// or that all views have, would crowd out all others. The zero value has none. It is safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	entries []entry // the one with the newest line is the last
@@ -138,6 +144,14 @@ type entry struct {
 	First int64             `json:"first"` // when the first line was written, in Unix milliseconds
 	Last  int64             `json:"last"`  // when the last line was written, too
 	Lines []json.RawMessage `json:"lines"` // the last ones, newest last
+	Names []names           `json:"names"` // what all lines are about
+}
+
+// names has the different values of a naming attribute, in the order in which they came.
+type names struct {
+	Attribute string   `json:"attribute"`
+	Values    []string `json:"values"`
+	More      bool     `json:"more"` // there are more than mostNames
 }
 
 // Tee returns a handler that writes to h, and to the journal. It accepts whole lines if h does.
@@ -158,19 +172,27 @@ func asText(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime {
 		return a
 	}
-	text := a.Value.String()
-	if len(text) > mostText {
-		text = strings.ToValidUTF8(text[:mostText], "") + "…"
+	return slog.String(a.Key, cut(a.Value.String(), mostText))
+}
+
+// cut returns a text with at most so many bytes.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return slog.String(a.Key, text)
+	return text
 }
 
 // Write implements io.Writer for Tee: line is one JSON object. slog calls Write once for each record, and reuses
 // the memory of line.
 func (j *Journal) Write(line []byte) (int, error) {
+	var attributes map[string]any
+	if err := json.Unmarshal(line, &attributes); err != nil {
+		return 0, err
+	}
+	now, kind := time.Now().UnixMilli(), kindOf(attributes)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now, kind := time.Now().UnixMilli(), kindOf(line)
 	e := entry{kind: kind, ID: j.made, First: now}
 	if i := slices.IndexFunc(j.entries, func(e entry) bool { return e.kind == kind }); i >= 0 {
 		e = j.entries[i]
@@ -182,21 +204,64 @@ func (j *Journal) Write(line []byte) (int, error) {
 	e.Last = now
 	// A new slice, because events may still have the old one.
 	e.Lines = append(slices.Clone(e.Lines[max(len(e.Lines)-mostLines+1, 0):]), bytes.Clone(line))
+	e.Names = withNames(e.Names, attributes)
 	j.entries = append(j.entries, e)
 	return len(line), nil
 }
 
-// kindOf returns what lines that repeat each other have in common. It does not decode the line, because a server
-// that fails may log thousands in a second.
-func kindOf(line []byte) string {
+// kindOf returns what lines that repeat each other have in common. An error may name what the line is about, too.
+func kindOf(attributes map[string]any) string {
+	about := map[string]bool{}
+	for _, name := range naming {
+		if value, ok := attributes[name].(string); ok {
+			about[value] = true
+		}
+	}
 	var kind strings.Builder
-	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '"' }) {
-		if !bytes.ContainsAny(word, "0123456789/") {
-			kind.Write(word)
-			kind.WriteByte(' ')
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		kind.WriteString(name)
+		kind.WriteByte('\n')
+		if slices.Contains(naming, name) {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(fmt.Sprint(attributes[name]), betweenWords) {
+			if !strings.ContainsAny(word, "0123456789/") && !about[strings.Trim(word, "'().,:;")] {
+				kind.WriteString(word)
+				kind.WriteByte(' ')
+			}
 		}
 	}
 	return kind.String()
+}
+
+func betweenWords(r rune) bool { return r == ' ' || r == '"' }
+
+// withNames returns what an entry's lines are about after another one. It leaves all as it is, because events may
+// still have it.
+func withNames(all []names, attributes map[string]any) []names {
+	for _, name := range naming {
+		value, ok := attributes[name].(string)
+		if !ok {
+			continue
+		}
+		value = cut(value, mostName)
+		i := slices.IndexFunc(all, func(n names) bool { return n.Attribute == name })
+		if i < 0 {
+			all = append(slices.Clip(all), names{Attribute: name, Values: []string{value}})
+			continue
+		}
+		switch n := all[i]; {
+		case n.More || slices.Contains(n.Values, value):
+			continue
+		case len(n.Values) == mostNames:
+			n.More, all = true, slices.Clone(all)
+			all[i] = n
+		default:
+			n.Values, all = append(slices.Clip(n.Values), value), slices.Clone(all)
+			all[i] = n
+		}
+	}
+	return all
 }
 
 // all returns a copy; nil for a nil journal.

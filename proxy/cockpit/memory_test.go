@@ -26,6 +26,11 @@ type event struct {
 		Count       int
 		First, Last int64
 		Lines       []map[string]string
+		Names       []struct {
+			Attribute string
+			Values    []string
+			More      bool
+		}
 	}
 }
 
@@ -218,18 +223,47 @@ func TestJournalFolds(t *testing.T) {
 			t.Errorf("first %d, last %d", e.First, e.Last)
 		}
 	}
-	want := []string{"1 WARN view heldprojects1", "1 WARN view heldactivities1", "1 WARN request failed1",
-		"1 ERROR request failed1", "1001 ERROR request failed5"}
+	want := []string{"2 WARN view heldactivities2", "1 WARN request failed1", "1 ERROR request failed1",
+		"1001 ERROR request failed5"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("entries: %q, want %q", got, want)
 	}
 	if lines := all[len(all)-1].Lines; lines[4]["path"] != "/last" || lines[0]["path"] != "/portal/unit/996" {
 		t.Errorf("lines: %v", lines)
 	}
+	for _, n := range all[len(all)-1].Names {
+		if len(n.Values) != 20 || !n.More {
+			t.Errorf("%s: %q, more: %t", n.Attribute, n.Values, n.More)
+		}
+	}
 	for i := range 60 {
 		log.Warn("another " + strings.Repeat("x", i))
 	}
 	if got := eventAt(t, cockpit.Options{Journal: journal}, time.Now()).Log; len(got) != 50 {
 		t.Errorf("%d entries", len(got))
+	}
+}
+
+// TestJournalFoldsByWhatFails: one cause that all views have is one entry with the names of the views, even where the
+// error names the view. Another cause is another entry.
+func TestJournalFoldsByWhatFails(t *testing.T) {
+	journal := &cockpit.Journal{}
+	log, _ := loggers(journal)
+	views := []string{"activities", "persons", "projects"}
+	for _, name := range append(views, "persons") {
+		log.Warn("view not refreshed", "view", name,
+			"error", fmt.Errorf(`view %s: dial tcp 127.0.0.1:%d: refused (%[1]s, "%[1]s")`, name, len(name)))
+	}
+	log.Warn("view not refreshed", "view", "events", "error", errors.New("view events: timeout"))
+	log.Warn("view not refreshed", "error", errors.New("view events: timeout"))
+	log.Warn("setting ignored", "view", strings.Repeat("ü", 90))
+	var got []string
+	for _, e := range eventAt(t, cockpit.Options{Journal: journal}, time.Now()).Log {
+		got = append(got, fmt.Sprint(e.Count, len(e.Lines), e.Names))
+	}
+	want := []string{"4 4 [{view [activities persons projects] false}]", "1 1 [{view [events] false}]", "1 1 []",
+		"1 1 [{view [" + strings.Repeat("ü", 50) + "…] false}]"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("entries: %q, want %q", got, want)
 	}
 }

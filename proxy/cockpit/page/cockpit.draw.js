@@ -4,6 +4,20 @@
 const $ = (id) => document.getElementById(id);
 const put = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
+// say shows a text. One that is long, such as an error of a database's driver, is clipped until a reader opens it.
+const long = 160; // characters
+function say(node, text) {
+  const clipped = node.querySelector(":scope > .clip .words");
+  if (text.length <= long) put(node, text);
+  else if (clipped) put(clipped, text);
+  else node.replaceChildren(clip(false, [text]));
+}
+
+// clip returns parts of a text that is clipped until it is open, and then what follows it.
+function clip(open, text, ...more) {
+  return make("details", { open, className: "clip" }, make("summary", {}, make("span", { className: "words" }, ...text)), ...more);
+}
+
 function make(tag, props = {}, ...children) {
   const node = Object.assign(document.createElement(tag), props);
   node.append(...children);
@@ -62,7 +76,7 @@ function rows(body, items, key, cells, last = () => {}) {
         cell.dataset.label = heads[n].textContent;
       }
     }
-    texts.forEach((text, n) => put(tr.children[n], String(text)));
+    texts.forEach((text, n) => say(tr.children[n], String(text)));
     last(tr, item, texts.length);
     if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] ?? null);
   });

@@ -135,27 +135,35 @@ function showUpstream(up, now) {
 
 const pairsOf = ({ time: at, level, msg, ...rest }) => Object.entries(rest);
 
-// showLog shows each entry with its newest line. It opens to the last lines, each with what differs from the others.
+// listed is what the lines of an entry are about: all of it, or the first two and how many there are.
+const listed = ({ values, more }) => values.length < 4 ? values.join(", ")
+  : `${values.slice(0, 2).join(", ")}, … ${more ? "more than " : ""}${values.length}`;
+
+// showLog shows each entry with its newest line, and what all are about. What repeats it is behind it: only what
+// differs from line to line.
 function showLog(entries, now) {
   $("quiet").hidden = entries.length > 0;
   $("log").parentNode.hidden = !entries.length;
   rows($("log").tBodies[0], entries.toReversed(), (e) => String(e.id),
     (e) => [clock(e.last, now), e.lines.at(-1).level, count(e.count), e.count > 1 ? clock(e.first, now) : "–"],
     (tr, e, n) => {
-      const newest = e.lines.at(-1), last = pairsOf(newest), cell = tr.children[n];
+      const newest = e.lines.at(-1), cell = tr.children[n];
       tr.children[1].classList.toggle("bad", newest.level === "ERROR");
       if (cell.dataset.count === String(e.count)) return;
       cell.dataset.count = e.count;
-      const text = [make("strong", { textContent: newest.msg }), ...last.map(([k, v]) => ` ${k}=${v}`)];
-      if (e.count === 1) return cell.replaceChildren(...text);
-      const open = cell.firstChild?.open ?? false;
+      const names = (e.names ?? []).filter((a) => a.values.length > 1);
+      const rest = pairsOf(newest).filter(([k]) => !names.some((a) => a.attribute === k)).map(([k, v]) => ` ${k}=${v}`).join("");
+      const text = [make("strong", { textContent: newest.msg }), names.length ? ` (${names.map(listed).join("; ")})` : "", rest];
+      if (e.count === 1 && newest.msg.length + rest.length <= long) return cell.replaceChildren(...text);
       const varies = ([k, v]) => e.lines.some((line) => line[k] !== v);
-      const focused = cell.contains(document.activeElement);
-      cell.replaceChildren(make("details", { open }, make("summary", {}, ...text),
+      const repeated = e.count > 1 ? [
+        ...names.map((a) => make("p", { textContent: `${a.attribute}: ${a.values.join(", ")}${a.more ? " and more" : ""}` })),
         make("p", { textContent: e.count > e.lines.length ? `The last ${e.lines.length} of ${count(e.count)} lines, as far as they differ:` : "All lines, as far as they differ:" }),
         make("ol", {}, ...e.lines.toReversed().map((line) => make("li", {
           textContent: [clock(Date.parse(line.time), now), ...pairsOf(line).filter(varies).map(([k, v]) => `${k}=${v}`)].join(" "),
-        })))));
+        })))] : [];
+      const focused = cell.contains(document.activeElement);
+      cell.replaceChildren(clip(cell.firstChild?.open ?? false, text, ...repeated));
       if (focused) cell.querySelector("summary").focus();
     });
 }
@@ -250,7 +258,7 @@ function show(e) {
 }
 
 // The stream. EventSource cannot send the token, so fetch reads it.
-const contact = (text, kind) => { put($("contact"), text); $("contact").className = kind; };
+const contact = (text, kind) => { say($("contact"), text); $("contact").className = kind; };
 const headers = () => { const token = sessionStorage.getItem("token"); return token ? { Authorization: "Bearer " + token } : {}; };
 const reason = async (res) => (await res.json().catch(() => ({}))).msg ?? `HTTP ${res.status}`;
 let latest = 0; // when the newest event was made

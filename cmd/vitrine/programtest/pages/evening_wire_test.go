@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin/mongo/mongotest"
@@ -166,6 +167,23 @@ func (e *evening) shows(id, text string) {
 	e.cockpit.await(fmt.Sprintf(`document.getElementById(%q).textContent.includes(%q)`, id, text))
 }
 
+// brief checks that the log says once for most views that they are not refreshed, and that no text of the page fills
+// a telephone's window, such as those of the database's driver, which a reader can open.
+func (e *evening) brief() {
+	e.t.Helper()
+	v := e.cockpit
+	const lines = `[...document.querySelectorAll("#log strong")].filter((s) => s.textContent === "view not refreshed")`
+	v.await(lines + `.length < 4`)
+	v.await(`/view not refreshed \([a-z_]+, [a-z_]+, … \d+\)/.test(document.getElementById("log").textContent)`)
+	const tall = `[...document.querySelectorAll("#contact, #state td, #state p")].filter((e) => e.offsetHeight > 200)
+		.map((e) => e.offsetHeight + " px: " + e.textContent).join("\n")`
+	v.want(tall, "")
+	v.do(chromedp.Click(chromedp.CSS("#log .clip summary")))
+	v.await(`((words) => words.scrollHeight === words.clientHeight)(` +
+		`document.querySelector("#log .clip[open] .words"))`)
+	v.do(chromedp.Click(chromedp.CSS("#log .clip summary")))
+}
+
 // fits checks that a page can be read without moving it sideways.
 func fits(v *tab) {
 	v.t.Helper()
@@ -312,6 +330,7 @@ func TestEvening(t *testing.T) {
 	e.becomes(eveningList, http.StatusOK, "!"+eveningMissing)
 	e.visit(true)
 	e.see("without-both")
+	e.brief()
 
 	e.network.Set(mongotest.Fault{})
 	e.old.Fail(osiristest.Healthy)
