@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/explain"
 	"vitrine/proxy/proxytest"
 	"vitrine/proxy/proxytest/osiristest"
@@ -134,6 +135,29 @@ func TestOtherServerFails(t *testing.T) {
 			s.until(traffic.Answering)
 			if s.Metric(failingSince) != 0 || s.row("/portfolio/").FailingSince != nil {
 				t.Errorf("after its end: %+v", s.status())
+			}
+		})
+	}
+}
+
+// TestOtherServerUnfit: a whole answer that no rule could keep is said to be one, not a connection that broke.
+func TestOtherServerUnfit(t *testing.T) {
+	const key = "key-of-the-other-server"
+	for name, answer := range map[string]http.HandlerFunc{
+		"key":    php(`{"status": 200, "data": "` + key + `"}`),
+		"coding": php(`{"status": 200}`, "Content-Encoding", "zz"),
+		"part":   php(`{"status": 200}`, "Status", "206"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &oldSite{keptSite: newKeptSite(t, func(o *proxy.Options) {
+				o.Upstream.Keys = auth.Upstream{Key: key, PortfolioKey: key}
+			})}
+			s.answers(answer)
+			s.get("/portfolio/units")
+			s.until(traffic.Failing)
+			if r := s.readyz(); r.Upstream.Reason != "an answer that may not be kept" || strings.Contains(r.Msg, key) {
+				t.Errorf("%+v", r)
 			}
 		})
 	}

@@ -90,6 +90,8 @@ func failureOf(err error) (f traffic.Failure, is bool) {
 	switch {
 	case errors.Is(err, gate.ErrTimeout):
 		f.Reason = traffic.Timeout
+	case errors.Is(err, errUnfit):
+		f.Reason = traffic.Unusable
 	case !errors.Is(err, gate.ErrBadGateway) || errors.Is(err, context.Canceled):
 		return f, false
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -34,9 +34,12 @@ type WholeAnswer struct {
 	Body   []byte
 }
 
+// errUnfit is ErrBadGateway for a whole answer that no rule could keep.
+var errUnfit = fmt.Errorf("%w", ErrBadGateway)
+
 // FetchWhole gets an answer whole. It has connections of its own: clients' requests do not delay it, and few run at
 // once. Errors are those of Serve, ErrTooLong, and result.ErrInFlight if too little memory is left. An answer in a
-// coding, a part of one, or one that has the key, is ErrBadGateway. The caller owns the body. Cookies go, because
+// coding, a part of one, or one that has the key, is errUnfit. The caller owns the body. Cookies go, because
 // all callers get the answer.
 func (p *Proxy) FetchWhole(ctx context.Context, w WholeRequest) (WholeAnswer, error) {
 	path, _, _ := strings.Cut(w.Target, "?")
@@ -55,7 +58,7 @@ func (p *Proxy) FetchWhole(ctx context.Context, w WholeRequest) (WholeAnswer, er
 		return WholeAnswer{}, err
 	}
 	if r.shows(body) { // all callers would get it
-		return WholeAnswer{}, fmt.Errorf("%w: the answer has this server's key for it", ErrBadGateway)
+		return WholeAnswer{}, fmt.Errorf("%w: the answer has this server's key for it", errUnfit)
 	}
 	resp.Header.Del("Set-Cookie")
 	resp.Header.Del("Content-Length")
@@ -84,13 +87,13 @@ func (p *Proxy) readWhole(ctx context.Context, w WholeRequest, resp *gate.Respon
 	coding := strings.Join(listed(resp.Header["Content-Encoding"]), ", ")
 	switch {
 	case resp.StatusCode == http.StatusNotModified && w.ETag == "" && w.Modified == "":
-		return nil, fmt.Errorf("%w: status 304 without a condition", ErrBadGateway)
+		return nil, fmt.Errorf("%w: status 304 without a condition", errUnfit)
 	case resp.StatusCode == http.StatusNotModified:
 		return nil, resp.Body.Close()
 	case resp.StatusCode == http.StatusPartialContent:
-		return nil, fmt.Errorf("%w: status 206 without a range", ErrBadGateway)
+		return nil, fmt.Errorf("%w: status 206 without a range", errUnfit)
 	case coding != "" && !strings.EqualFold(coding, "identity"):
-		return nil, fmt.Errorf("%w: the coding is %q", ErrBadGateway, coding)
+		return nil, fmt.Errorf("%w: the coding is %q", errUnfit, coding)
 	}
 	// Otherwise a server that sends a byte now and then would keep the connection.
 	late := time.AfterFunc(p.options.Timeout, func() { resp.Cancel(ErrTimeout) })

@@ -20,10 +20,10 @@ const (
 
 var reasons = []string{Refused, Unreachable, TLS, Timeout, Broken, HTTPStatus, Unusable}
 
-// texts are the reasons in words. HTTPStatus and Unusable have none: a Failure with them has a Text.
+// texts are the reasons in words. HTTPStatus has none: its Failure has a Text.
 var texts = map[string]string{
 	Refused: "connection refused", Unreachable: "no connection", TLS: "TLS error",
-	Timeout: "no answer in time", Broken: "incomplete answer",
+	Timeout: "no answer in time", Broken: "incomplete answer", Unusable: "an answer that may not be kept",
 }
 
 // Failure says why a request brought no usable answer.
