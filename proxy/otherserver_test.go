@@ -156,7 +156,8 @@ func TestOtherServerUnfit(t *testing.T) {
 			s.answers(answer)
 			s.get("/portfolio/units")
 			s.until(traffic.Failing)
-			if r := s.readyz(); r.Upstream.Reason != "an answer that may not be kept" || strings.Contains(r.Msg, key) {
+			r := s.readyz()
+			if r.Upstream.Reason != "an answer that may not be kept" || strings.Contains(r.Msg, key) {
 				t.Errorf("%+v", r)
 			}
 		})
