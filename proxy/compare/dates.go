@@ -48,53 +48,83 @@ func dayUnknown(d Difference) bool {
 // skew is how far the clocks of the sides may be ahead of this one.
 const skew = time.Minute
 
+// staleness is how much older the new side's data may be than both the old side's and its own answer. Servers that
+// are compared were started, or have read a change, within days.
+const staleness = 7 * 24 * time.Hour
+
+var (
+	// shown matches the targets whose answers have the time of their data.
+	shown = regexp.MustCompile(`^/(?:lists|items)(?:[/.?]|$)`)
+	// published matches where a JSON feed dates an entry.
+	published = regexp.MustCompile(`^\$\.items\[\d+\]\.date_published$`)
+)
+
 // instant: both are the time of the answer's data, which differs between any two servers: as_of in JSON, and the time
-// in the foot of a page. It is in the past, of both sides. The words in a page are the date of its attribute.
+// in the foot of a page. It is in the past, of both sides, and the new one is not long before the old one. The words in
+// a page are the date of its attribute.
 func instant(d Difference) bool {
-	if d.about == nil || !strings.HasPrefix(d.about.asked().Target, "/lists") {
+	if d.about == nil || !shown.MatchString(d.about.asked().Target) {
 		return false
 	}
 	old, new := d.about.both()
 	times := d.about.instants()
 	switch {
-	case d.Kind == FieldChanged && d.Path == "$.as_of":
-		return old.asOf(d.Old) && new.asOf(d.New)
-	case d.Kind == Attribute && strings.HasSuffix(d.Path, "footer>p>time@datetime"):
-		return old.asOf(d.Old) && new.asOf(d.New)
+	case d.Kind == FieldChanged && d.Path == "$.as_of",
+		d.Kind == Attribute && strings.HasSuffix(d.Path, "footer>p>time@datetime"):
+		was, there := old.asOf(d.Old)
+		is, here := new.asOf(d.New)
+		return there && here && (is.After(was.Add(-staleness)) || is.After(new.Modified.Add(-staleness)) &&
+			!new.Modified.IsZero())
 	case d.Kind == Words && strings.HasSuffix(d.Path, "footer>p>time"):
 		return dateOf(d.Old, times[0]) && dateOf(d.New, times[1])
 	case d.Kind == Text:
-		return old.dated(d.Old) && new.dated(d.New)
+		was, there := old.dated(d.Old)
+		is, here := new.dated(d.New)
+		return there && here && slices.Equal(was, is)
+	case d.Kind == FieldChanged && published.MatchString(d.Path):
+		return old.modified(d.Old, time.RFC3339) && new.modified(d.New, time.RFC3339)
 	}
 	return false
 }
 
-// dating matches a line of a feed that dates an entry which has no date itself.
-var dating = regexp.MustCompile(`^\s*<(updated|published)>([^<]*)</(updated|published)>$`)
+var (
+	// dating matches an element of a feed that dates an entry or the feed.
+	dating = regexp.MustCompile(`<(updated|published|pubDate|lastBuildDate)>([^<]*)</(\w+)>`)
+	// dates has the forms of dates in these elements: in Atom, and in RSS.
+	dates = map[bool]string{true: time.RFC3339, false: time.RFC1123Z}
+)
 
-// dated reports whether a line of a feed dates an entry by the time of the answer's data. It has to be the very
-// second at which the answer was modified: most entries have a date of their own.
-func (a Answer) dated(line string) bool {
-	found := dating.FindStringSubmatch(line)
-	if found == nil || found[1] != found[3] {
-		return false
+// dated returns the elements of lines of a feed which date entries by the time of the answer's data, and whether they
+// have nothing else. Other entries have a date of their own.
+func (a Answer) dated(lines string) (elements []string, ok bool) {
+	for _, found := range dating.FindAllStringSubmatch(lines, -1) {
+		name := found[1]
+		if name != found[3] || !a.modified(found[2], dates[name == "updated" || name == "published"]) {
+			return nil, false
+		}
+		elements = append(elements, name)
 	}
-	at, err := time.Parse(time.RFC3339, found[2])
+	return elements, len(elements) > 0 && strings.TrimSpace(dating.ReplaceAllString(lines, "")) == ""
+}
+
+// modified reports whether a text is the very second at which the answer was modified.
+func (a Answer) modified(text, form string) bool {
+	at, err := time.Parse(form, text)
 	return err == nil && at.Equal(a.Modified)
 }
 
-// asOf reports whether a text is an instant at which a server may have read what is in an answer: not after the
+// asOf returns the instant in a text, and whether it is one at which a server may have read what is in an answer: not after the
 // answer, and not after the second at which it says that it was modified: it may depend on more data than the text
 // tells.
-func (a Answer) asOf(text string) bool {
+func (a Answer) asOf(text string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	switch {
 	case err != nil:
-		return false
+		return at, false
 	case !a.Modified.IsZero():
-		return !at.Truncate(time.Second).After(a.Modified)
+		return at, !at.Truncate(time.Second).After(a.Modified)
 	}
-	return !a.Received.IsZero() && at.Before(a.Received.Add(skew))
+	return at, !a.Received.IsZero() && at.Before(a.Received.Add(skew))
 }
 
 // months have the names of months in pages.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -152,12 +153,8 @@ func (a *answers) wholesAgree(byOffset bool) bool {
 }
 
 func (a *answers) compareWholes(limit, offset int) bool {
-	whole := exchange{request: a.request.with("limit", "").with("offset", ""), more: a.more, pause: a.pause}
-	var ok [2]bool
-	if whole.old, ok[0] = a.more.ask(a.more.old, whole.request.Target); ok[0] {
-		whole.new, ok[1] = a.more.ask(a.more.new, whole.request.Target)
-	}
-	if !ok[0] || !ok[1] {
+	whole, ok := a.more.exchange(a.request.with("limit", "").with("offset", ""), a.pause)
+	if !ok {
 		return false
 	}
 	was, is := whole.old.rows(), whole.new.rows()
@@ -167,10 +164,37 @@ func (a *answers) compareWholes(limit, offset int) bool {
 	if offset > 0 && !isSlice(a.old.rows(), was, 1, limit) && !isSlice(a.old.rows(), was, offset, limit) {
 		return false
 	}
+	return whole.agree()
+}
+
+// filterForAll is a filter that all records fit.
+const filterForAll = `{"_id":{"$exists":true}}`
+
+// agreesFiltered reports whether both sides agree about the same groups with a filter, and the new side has the same
+// with and without it. It asks anew each time: a pair of answers has one status.
+func (a *answers) agreesFiltered() bool {
+	filtered, ok := a.more.exchange(a.request.with("json", filterForAll), a.pause)
+	return ok && bytes.Equal(filtered.new.Body, a.new.Body) && filtered.new.Type == a.new.Type && filtered.agree()
+}
+
+// exchange asks both sides. It returns false if one of them has no such answer.
+func (e *evidence) exchange(r Request, pause func()) (p exchange, ok bool) {
+	p = exchange{request: r, more: e, pause: pause}
+	if e == nil {
+		return p, false
+	}
+	if p.old, ok = e.ask(e.old, r.Target); ok {
+		p.new, ok = e.ask(e.new, r.Target)
+	}
+	return p, ok
+}
+
+// agree reports whether the answers agree but for differences on purpose.
+func (p exchange) agree() bool {
 	agree := true
-	endpoint := a.request.Endpoint()
-	whole.compare(a.more.ctx, func(d Difference) {
-		agree = agree && a.more.accepted.Accept(endpoint, d) != nil
+	endpoint := p.request.Endpoint()
+	p.compare(p.more.ctx, func(d Difference) {
+		agree = agree && p.more.accepted.Accept(endpoint, d) != nil
 	})
 	return agree
 }

@@ -125,14 +125,15 @@ func linkOfPerson(d Difference) bool {
 	return ok
 }
 
-// icons matches a run of tags that shows the icons of files, with links to them.
+// icons matches a run of tags that shows the icons of files, each in a link to the file.
 var icons = regexp.MustCompile(`^` + icon + `(?: ` + icon + `)*$`)
 
-const icon = `(?:<a [^>]*> )?<i class="[^">]*\bph-file[^">]*"> </i>(?: </a>)?`
+const icon = `<a [^>]*\bhref="[^">]*/uploads/[^">]*"[^>]*> <i class="[^">]*\bph-file[^">]*"> </i> </a>`
 
-// fileIcon: the icons of an activity's files, which the new side does not show.
+// fileIcon: the icons of an activity's files, which the new side does not show. The icon of its type may look so.
 func fileIcon(d Difference) bool {
-	return d.Kind == Tag && d.New == "" && len(d.Old) <= mostMatched && icons.MatchString(d.Old)
+	return d.Kind == Tag && d.New == "" && len(d.Old) <= mostMatched && icons.MatchString(d.Old) &&
+		!strings.Contains(d.Path, ".icon")
 }
 
 // hexID matches an ObjectID with the punctuation around it.

@@ -37,7 +37,6 @@ func relations() []relation {
 		{name: "offset for true", says: "true there, the number asked for here", holds: offsetForTrue},
 		{name: "as asked", says: "the limit or offset that was asked for, which is ignored there", holds: asAsked},
 		{name: "null for empty", says: "null there, an empty list here", holds: nullForEmpty},
-		{name: "no filter", says: "an error there, because the groups have no filter", holds: noFilter},
 		{name: "unknown unit", says: "the name of a unit that there is not", holds: unknownUnit},
 		{name: "same id", says: "links to the same record at other paths", holds: sameID},
 		{name: "same identifier", says: "addresses of the same DOI or PubMed number", holds: sameIdentifier},
@@ -56,6 +55,8 @@ func relations() []relation {
 		{name: "day unknown", says: "the first of a month there, the month alone here, as the record has no day",
 			holds: dayUnknown, asks: true},
 		{name: "label", says: "the same label in another language", holds: otherLanguage, asks: true},
+		{name: "no filter", says: "an error there, because the groups have no filter: with one that fits all both agree",
+			holds: noFilter, asks: true},
 		{name: "page", says: "another choice of rows of the same rank: both whole lists agree", holds: samePage,
 			asks: true},
 		{name: "offset", says: "another page: both whole lists agree, and OSIRIS skips one row for any offset",
@@ -114,14 +115,14 @@ func sameError(d Difference) bool {
 	return old.envelope() >= http.StatusBadRequest && old.envelope() == new.envelope() && was == is && is.Error != ""
 }
 
-// restricted: the new answer says that it is restricted, and shows nothing at all. A restricted list that has rows
+// restricted: the new answer alone says that it is restricted, and shows nothing at all. A restricted list that has rows
 // may lack one by mistake. An answer that shows nothing is short, so a long one is not decoded for each difference.
 func restricted(d Difference) bool {
 	if d.about == nil {
 		return false
 	}
-	_, new := d.about.both()
-	if !new.Restricted || len(new.Body) > mostEmpty {
+	old, new := d.about.both()
+	if old.Restricted || !new.Restricted || len(new.Body) > mostEmpty {
 		return false
 	}
 	type list struct {
@@ -219,7 +220,8 @@ func asAsked(d Difference) bool {
 // nullForEmpty: OSIRIS has null where a record has no array.
 func nullForEmpty(d Difference) bool { return string(d.was) == "null" && string(d.is) == "[]" }
 
-// noFilter: OSIRIS fails to group without a filter, because it leaves an empty stage in its query.
+// noFilter: OSIRIS fails to group without a filter, because it leaves an empty stage in its query. With a filter that
+// all records fit, both sides agree, and the new one has the same groups without it.
 func noFilter(d Difference) bool {
 	if d.Kind != Status || d.Path != "" || d.about == nil || d.Old != "500" || d.New != "200" {
 		return false
@@ -230,7 +232,7 @@ func noFilter(d Difference) bool {
 			return false
 		}
 	}
-	return asked.Get("aggregate") != ""
+	return asked.Get("aggregate") != "" && d.about.agreesFiltered()
 }
 
 // sameLetters: no rule that is built in accepts it. It names a cause.

@@ -17,15 +17,25 @@ func TestRelations(t *testing.T) {
 	restrictedAnswer.new.Restricted = true
 	partly := asked("/api/projects", `{"count":2,"data":[{},{}]}`, `{"count":1,"data":[{}]}`)
 	partly.new.Restricted = true
+	bothRestricted := asked("/api/projects?limit=2", `{"limit":2,"count":0,"data":[]}`, `{"count":0,"data":[]}`)
+	bothRestricted.old.Restricted, bothRestricted.new.Restricted = true, true
 	hides := asked("/api/users/1?columns[]=mail", "", "")
 	hides.more = &evidence{hidden: []string{"mail", "a.b"}}
 	read := asked("/lists/x", "", "")
 	read.old.Received, read.new.Received = time.Unix(1e9, 0), time.Unix(1e9, 0)
 	read.old.Modified, read.new.Modified = time.Unix(1e9-1, 0), time.Unix(1e9-5, 0)
 	read.times = [2]string{"2026-03-05T14:30:00Z", "2026-04-06T14:30:00+02:00"}
+	item, elsewhere := *read, *read
+	item.request.Target, elsewhere.request.Target = "/items/64a0.json", "/itemsets"
+	rss := func(published, built string) string {
+		return "    <pubDate>Sun, 09 Sep 2001 " + published + "</pubDate>     <lastBuildDate>Sun, 09 Sep 2001 " + built +
+			"</lastBuildDate>"
+	}
 	none := asked("/api/activities?aggregate=year", "", "")
 	days := asked("/api/html", "", "")
 	days.more = &evidence{records: &records{partials: map[string][]partial{"1": {{2023, 4}, {2022, 0}}}}}
+	const file = `<a class="file-link" data-title="File: a.pdf" href="/osiris/uploads/64a0.pdf"> ` +
+		`<i class="ph ph-file ph-file-pdf"> </i> </a>`
 	words := func(old, new string) Difference {
 		return Difference{Kind: Words, Old: old, New: new, record: "1", about: days}
 	}
@@ -87,9 +97,13 @@ func TestRelations(t *testing.T) {
 		{"link of a person", Difference{Kind: Tag, Old: `<a href="/activity/1">`}, false},
 		{"link of a person", Difference{Kind: Tag, Old: `<a href="/person/1">`, New: "<b>"}, false},
 		{"link of a person", Difference{Kind: Words, Old: `<a href="/person/1"> Doe`}, false},
-		{"file icon", Difference{Kind: Tag, Old: `<a href="/f.pdf"> <i class="ph ph-file-pdf"> </i> </a>`}, true},
-		{"file icon", Difference{Kind: Tag, Old: `<i class="ph ph-book"> </i>`}, false},
-		{"file icon", Difference{Kind: Words, Old: `<i class="ph ph-file-pdf"> a </i>`}, false},
+		{"file icon", Difference{Kind: Tag, Old: file}, true},
+		{"file icon", Difference{Kind: Tag, Old: file + " " + file}, true},
+		{"file icon", Difference{Kind: Tag, Old: file, Path: "$.data[0].icon span>a"}, false},
+		{"file icon", Difference{Kind: Tag, Old: file, New: file + " " + file}, false},
+		{"file icon", Difference{Kind: Tag, Old: strings.Replace(file, "/uploads/", "/activity/", 1)}, false},
+		{"file icon", Difference{Kind: Tag, Old: `<i class="ph ph-file ph-file-pdf"> </i>`}, false},
+		{"file icon", Difference{Kind: Words, Old: strings.Replace(file, "</i>", "a </i>", 1)}, false},
 		{"badge", Difference{Kind: Tag, Old: `<span class="badge no-wrap" style="color: red">`}, true},
 		{"badge", Difference{Kind: Tag, Old: `</span>`}, true},
 		{"badge", Difference{Kind: Tag, Old: `<span class="badge" onclick="x()">`}, false},
@@ -111,12 +125,13 @@ func TestRelations(t *testing.T) {
 		{"day unknown", words("01.01.2023", "2023"), false},
 		{"status of the envelope", in(asked("/", `{"status":404}`, `{"status":404}`), Status, "HTTP", "200", "404"),
 			false},
-		{"no filter", in(none, Status, "", "500", "200"), true},
+		{"no filter", in(none, Status, "", "500", "200"), false}, // no side can be asked
 		{"no filter", in(none, Status, "", "200", "500"), false},
 		{"no filter", in(asked("/api/x?aggregate=a&json={}", "", ""), Status, "", "500", "200"), false},
 		{"restricted", in(restrictedAnswer, RowMissing, "$.data[0]", "{}", ""), true},
 		{"restricted", in(restrictedAnswer, Count, "$.count", "1", "0"), true},
 		{"restricted", in(restrictedAnswer, FieldMissing, "$.msg", "1", ""), false},
+		{"restricted", in(bothRestricted, FieldMissing, "$.limit", "2", ""), false},
 		{"restricted", in(partly, RowMissing, "$.data[1]", "{}", ""), false},
 		{"hidden field", in(hides, FieldMissing, "$.data[3].mail", "x", ""), true},
 		{"hidden field", in(hides, FieldMissing, "$.data.a.b", "x", ""), true},
@@ -140,6 +155,27 @@ func TestRelations(t *testing.T) {
 		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>",
 			"<updated>2001-09-09T01:46:34Z</updated>"),
 			false},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:35 +0000")),
+			true},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "03:46:39 +0200"), rss("03:46:35 +0200", "01:46:35 +0000")),
+			true},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:34 +0000")),
+			false},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:35 +0000")+
+			" <title>a</title>"), false},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), ""), false},
+		{"instant", in(read, FieldChanged, "$.items[3].date_published", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"),
+			true},
+		{"instant", in(read, FieldChanged, "$.items[3].date_published", "2001-09-09T01:46:39Z", "2001-09-09T01:46:34Z"),
+			false},
+		{"instant", in(&item, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"), true},
+		{"instant", in(&elsewhere, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"), false},
+		{"instant", in(read, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "2001-09-03T01:46:35Z"), true},
+		{"instant", in(read, FieldChanged, "$.as_of", "2001-09-09T01:46:39Z", "1990-01-01T00:00:00Z"), false},
+		{"instant", in(read, FieldChanged, "$.as_of", "1990-01-01T00:00:00Z", "2001-09-09T01:46:35Z"), true},
+		{"instant", in(read, FieldChanged, "$.as_of", "1990-01-01T00:00:00Z", "1989-12-29T01:46:35Z"), true},
+		{"instant", in(read, Attribute, "html>body>footer>p>time@datetime", "2001-09-09T01:46:39Z",
+			"1990-01-01T00:00:00Z"), false},
 		{"instant", in(read, FieldChanged, "$.at", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"), false},
 		{"instant", in(read, Words, "html>body>footer>p>time", "5 March", "6 April"), true},
 		{"instant", in(read, Words, "html>body>footer>p>time", "5. März", "6. April"), true},

@@ -91,6 +91,9 @@ func evidence(paths []string) (more []string) {
 		if !slices.Contains(paths, whole) && !slices.Contains(more, whole) {
 			more = append(more, whole)
 		}
+		if strings.Contains(one, "aggregate=") && !strings.Contains(one, "json=") {
+			more = append(more, whole+"&json=%7B%22_id%22%3A%7B%22%24exists%22%3Atrue%7D%7D")
+		}
 	}
 	return more
 }

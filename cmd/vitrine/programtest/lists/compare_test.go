@@ -327,11 +327,14 @@ func sortByYear(rows []any) {
 func TestCompareTwins(t *testing.T) {
 	programtest.WholeOnly(t)
 	t.Parallel()
+	const twin = "f6558bfaa44ec6c42ea00ccd" // an activity
 	one, other := serveChanged(t, nil), serveChanged(t, nil)
 	paths := []string{"/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/projects",
 		"/lists/events", "/lists/publications", "/lists/unit/ECO", "/lists/unit/ECO?lang=de",
 		"/lists/activities.atom", "/lists/activities.rss", "/lists/activities.bib", "/lists/activities.csv",
-		"/lists/activities.feed.json", "/lists/projects.atom", "/api/activities",
+		"/lists/activities.feed.json", "/lists/projects.atom", "/lists/projects.rss", "/lists/events.rss",
+		"/lists/projects.feed.json", "/lists/events.feed.json", "/lists/activities.rss?q=xyzzyx",
+		"/items/" + twin, "/items/" + twin + ".json", "/items/" + twin + ".jsonld", "/api/activities",
 		"/api/activities?limit=7&offset=14", "/api/html", "/api/all-activities",
 		"/api/search/persons?columns[]=units.unit", "/api/projects", "/portfolio/spectrum"}
 	dir := t.TempDir()
