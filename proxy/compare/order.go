@@ -48,11 +48,8 @@ func (p exchange) ranking() (of ranking, known bool) {
 	case !known || strings.HasPrefix(p.request.Target, "/api/search/") && has.Has("full"):
 	case has.Get("aggregate") != "" && of.old == "year":
 		of = ranking{old: "count", new: "count", id: "value"}
-	case has.Has("full") && strings.HasPrefix(p.request.Target, "/api/projects"),
-		has.Has("full") && strings.HasPrefix(p.request.Target, "/api/proposals"):
-		of = ranking{old: "_id", new: "_id", id: "_id"} // no two rows have the same rank
 	case has.Has("full") && of.old == "year":
-		of = ranking{old: "_id", new: "year", id: "_id"}
+		of = ranking{old: "_id", new: "_id", id: "_id"} // no two rows have the same rank
 	case has.Has("formatted"):
 		of.old = "" // the table is not sorted; the list that follows it is, by what no row shows
 	}
