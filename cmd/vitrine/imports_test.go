@@ -90,6 +90,7 @@ var mayImport = map[string]string{
 	"proxy/proxytest":       "proxy cache rules configs",
 	"proxy/lists/selection": "proxy/lists/params proxy/lists/texts proxy/query cache rules",
 
+	"proxy/proxytest/mistakes":   "",
 	"proxy/proxytest/osiristest": "",
 }
 
@@ -99,6 +100,7 @@ var testSupport = []string{
 	"cache/origin/mongo/mongotest",
 	"cmd/vitrine/programtest",
 	"proxy/proxytest",
+	"proxy/proxytest/mistakes",
 	"proxy/proxytest/osiristest",
 	"rules/cite/citetest",
 	"rules/filter/filtertest",

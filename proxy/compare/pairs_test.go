@@ -20,16 +20,13 @@ import (
 
 	"vitrine/proxy/compare"
 	"vitrine/proxy/proxytest"
+	"vitrine/proxy/proxytest/mistakes"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
 
 // reply is what a side sends.
-type reply struct {
-	status int
-	kind   string // the media type
-	body   string
-}
+type reply = mistakes.Answer
 
 // object is an object of JSON, with numbers as they are written.
 type fields = map[string]any
@@ -129,7 +126,7 @@ func (w *world) new(target string) reply {
 		return r
 	}
 	res := w.site.Exchange(mustRequest(target))
-	r := reply{res.StatusCode, res.Header.Get("Content-Type"), string(res.Body)}
+	r := reply{Status: res.StatusCode, Type: res.Header.Get("Content-Type"), Body: string(res.Body)}
 	w.cache[target] = r
 	return r
 }
@@ -156,7 +153,7 @@ func (w *world) old(target string) reply {
 	}
 	r := w.new(whole)
 	var body fields
-	if d := decoder(r.body); d.Decode(&body) != nil {
+	if d := decoder(r.Body); d.Decode(&body) != nil {
 		return r
 	}
 	if body["error"] != nil {
@@ -182,7 +179,7 @@ func (w *world) old(target string) reply {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(body) // cannot fail: it was JSON
-	return reply{http.StatusOK, "application/json", strings.ReplaceAll(text.String(), "/", `\/`)}
+	return reply{Status: http.StatusOK, Type: "application/json", Body: strings.ReplaceAll(text.String(), "/", `\/`)}
 }
 
 func decoder(text string) *json.Decoder {
@@ -296,8 +293,8 @@ func (w *world) comparing(t testing.TB, change func(target string, r reply) repl
 		s, err := compare.NewSide(name, "http://"+name+".example", compare.Keys{}, roundTrip(
 			func(r *http.Request) *http.Response {
 				a := answer(r.URL.RequestURI())
-				return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {a.kind}},
-					Body: io.NopCloser(strings.NewReader(a.body))}
+				return &http.Response{StatusCode: a.Status, Header: http.Header{"Content-Type": {a.Type}},
+					Body: io.NopCloser(strings.NewReader(a.Body))}
 			}))
 		if err != nil {
 			t.Fatal(err)
