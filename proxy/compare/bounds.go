@@ -12,6 +12,7 @@ const (
 	mostTokens  = 500_000   // tokens of a text
 	mostTag     = 512 << 10 // bytes of a tag, which may have an attribute in every two, or of a text between tags
 	mostSpelled = 64 << 10  // bytes of a value that is decoded as a whole, which takes many times its memory
+	mostAsked   = 500_000   // rows of a list that is read as evidence
 	mostMatched = 256 << 10 // bytes of the values that expressions of rules match
 )
 

@@ -42,6 +42,7 @@ type answers struct {
 	cleaned map[change]bool // see cleanings; nil: not asked for
 
 	wholes    *bool            // whether the whole lists agree; nil: not asked
+	wholeRows int              // of the new side
 	languages map[string]value // the new side's answers in other languages; nil for one that it did not give
 }
 
@@ -58,6 +59,7 @@ type exchange struct {
 
 func (a *answers) both() (old, new Answer) { return a.old, a.new }
 func (a *answers) asked() Request          { return a.request }
+func (a *answers) whole() int              { return a.wholeRows }
 func (a *answers) instants() [2]string     { return a.times }
 
 // report emits a difference at a path, unless the work for this pair is used up. Values are whole here; reports

@@ -113,7 +113,7 @@ func (a Answer) modified(text, form string) bool {
 	return err == nil && at.Equal(a.Modified)
 }
 
-// asOf returns the instant in a text, and whether it is one at which a server may have read what is in an answer: not after the
+// asOf returns the instant in a text, and whether a server may have read what is in an answer then: not after the
 // answer, and not after the second at which it says that it was modified: it may depend on more data than the text
 // tells.
 func (a Answer) asOf(text string) (at time.Time, ok bool) {

@@ -57,6 +57,7 @@ type surroundings interface {
 	hides(field string) bool                      // whether the new side hides a field
 	partialDates(record string) []partial         // the dates of an activity that lack a day; asks the old side
 	wholesAgree(byOffset bool) bool               // whether the lists agree of which the answers are pages; asks both
+	whole() int                                   // the rows of the new side's whole list, after wholesAgree
 	agreesFiltered() bool                         // whether the answers with a filter that all fit agree; asks both
 	inLanguage(name string) (body value, ok bool) // the new answer in a language; asks the new side
 }

@@ -25,9 +25,6 @@ type evidence struct {
 	records  *records
 }
 
-// mostAsked bounds the records that are remembered.
-const mostAsked = 500_000
-
 // records is what a Comparison remembers of all activities. Several comparisons share it, one after the other.
 type records struct {
 	mu       sync.Mutex
@@ -124,29 +121,16 @@ func (e *evidence) years(of Request) (byID map[string]value, known bool) {
 	return byID, ok
 }
 
-// rows returns the rows of a list, or nil.
-func (a Answer) rows() []value {
-	all := documents(a.Body)
-	if len(all) != 1 || all[0][0] != '{' {
-		return nil
-	}
-	data := decoded[map[string]value](all[0])["data"]
-	if len(data) == 0 || data[0] != '[' || parts(data) > mostAsked {
-		return nil
-	}
-	return decoded[[]value](data)
-}
-
 // wholesAgree reports whether the whole lists, of which the answers are pages, agree but for differences on purpose,
 // and the pages are theirs. It asks once for a pair of answers.
 func (a *answers) wholesAgree(byOffset bool) bool {
-	limit, _ := strconv.Atoi(a.request.parameter("limit")) // 0 for what is none
-	offset, _ := strconv.Atoi(a.request.parameter("offset"))
-	if a.more == nil || limit <= 0 || byOffset != (offset > 0) {
+	limit, err := strconv.Atoi(a.request.parameter("limit"))
+	offset := a.request.offset()
+	if a.more == nil || err != nil || limit < 0 || byOffset != (offset > 0) {
 		return false
 	}
 	if a.wholes == nil {
-		agree := a.compareWholes(limit, max(offset, 0))
+		agree := a.compareWholes(limit, offset)
 		a.wholes = &agree
 	}
 	return *a.wholes
@@ -158,6 +142,10 @@ func (a *answers) compareWholes(limit, offset int) bool {
 		return false
 	}
 	was, is := whole.old.rows(), whole.new.rows()
+	a.wholeRows = len(is)
+	if limit == 0 {
+		limit = len(is) // the new side has all rows
+	}
 	if !isSlice(a.new.rows(), is, offset, limit) {
 		return false
 	}

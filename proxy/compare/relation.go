@@ -37,6 +37,9 @@ func relations() []relation {
 		{name: "offset for true", says: "true there, the number asked for here", holds: offsetForTrue},
 		{name: "as asked", says: "the limit or offset that was asked for, which is ignored there", holds: asAsked},
 		{name: "null for empty", says: "null there, an empty list here", holds: nullForEmpty},
+		{name: "wrong parameter", says: "the new side says which parameter is wrong, which is ignored there",
+			holds: wrongParameter},
+		{name: "element", says: "all values of a list there, the one of this element here", holds: elementOf},
 		{name: "unknown unit", says: "the name of a unit that there is not", holds: unknownUnit},
 		{name: "same id", says: "links to the same record at other paths", holds: sameID},
 		{name: "same identifier", says: "addresses of the same DOI or PubMed number", holds: sameIdentifier},
@@ -55,8 +58,11 @@ func relations() []relation {
 		{name: "day unknown", says: "the first of a month there, the month alone here, as the record has no day",
 			holds: dayUnknown, asks: true},
 		{name: "label", says: "the same label in another language", holds: otherLanguage, asks: true},
-		{name: "no filter", says: "an error there, because the groups have no filter: with one that fits all both agree",
+		{name: "no filter", says: "an error there, because the groups have no filter; with a filter both agree",
 			holds: noFilter, asks: true},
+		{name: "count of the list", says: "the number of rows in the page there, in the list here",
+			holds: countOfList, asks: true},
+		{name: "limit of 0", says: "no rows there, the whole list here", holds: noRowsOf0, asks: true},
 		{name: "page", says: "another choice of rows of the same rank: both whole lists agree", holds: samePage,
 			asks: true},
 		{name: "offset", says: "another page: both whole lists agree, and OSIRIS skips one row for any offset",
@@ -115,8 +121,9 @@ func sameError(d Difference) bool {
 	return old.envelope() >= http.StatusBadRequest && old.envelope() == new.envelope() && was == is && is.Error != ""
 }
 
-// restricted: the new answer alone says that it is restricted, and shows nothing at all. A restricted list that has rows
-// may lack one by mistake. An answer that shows nothing is short, so a long one is not decoded for each difference.
+// restricted: the new answer alone says that it is restricted, and shows nothing at all. A restricted list that has
+// rows may lack one by mistake. An answer that shows nothing is short, so a long one is not decoded for each
+// difference.
 func restricted(d Difference) bool {
 	if d.about == nil {
 		return false
@@ -154,7 +161,11 @@ func hiddenField(d Difference) bool {
 	case d.about == nil:
 		return false
 	case d.Kind == Status && d.Path == "" && d.Old == "200" && d.New == "400":
-		return slices.ContainsFunc(d.about.asked().parameters()["columns[]"], d.about.hides)
+		_, new := d.about.both()
+		says, is := new.wrongCall()
+		return is && slices.ContainsFunc(d.about.asked().parameters()["columns[]"], func(field string) bool {
+			return d.about.hides(field) && strings.Contains(says, field)
+		})
 	}
 	_, member, _ := strings.Cut(index.ReplaceAllString(d.Path, ""), "$.data.")
 	return d.Kind == FieldMissing && d.about.hides(member)
@@ -211,10 +222,15 @@ func asAsked(d Difference) bool {
 	if d.about == nil || d.Kind != FieldAdded {
 		return false
 	}
-	name := strings.TrimPrefix(d.Path, "$.")
-	asked, _ := strconv.Atoi(d.about.asked().parameter(name)) // 0 for what is none
-	return (name == "limit" && asked > 0 || name == "offset" && d.about.asked().parameter("limit") != "") &&
-		d.New == strconv.Itoa(max(asked, 0))
+	asked := d.about.asked()
+	limit, _ := strconv.Atoi(asked.parameter("limit")) // 0 for what is none
+	switch d.Path {
+	case "$.limit":
+		return limit > 0 && d.New == strconv.Itoa(limit)
+	case "$.offset":
+		return asked.parameter("limit") != "" && d.New == strconv.Itoa(asked.offset())
+	}
+	return false
 }
 
 // nullForEmpty: OSIRIS has null where a record has no array.

@@ -11,7 +11,8 @@ import (
 func TestRelations(t *testing.T) {
 	asked := func(target, old, new string) *answers {
 		return &answers{exchange: exchange{request: Request{"GET", target},
-			old: Answer{Status: 200, Body: []byte(old)}, new: Answer{Status: 200, Body: []byte(new)}}}
+			old: Answer{Status: 200, Body: []byte(old)},
+			new: Answer{Status: 200, Type: "application/json", Body: []byte(new)}}}
 	}
 	restrictedAnswer := asked("/api/projects", `{"count":1,"data":[{}]}`, `{"count":0,"data":[]}`)
 	restrictedAnswer.new.Restricted = true
@@ -20,6 +21,7 @@ func TestRelations(t *testing.T) {
 	bothRestricted := asked("/api/projects?limit=2", `{"limit":2,"count":0,"data":[]}`, `{"count":0,"data":[]}`)
 	bothRestricted.old.Restricted, bothRestricted.new.Restricted = true, true
 	hides := asked("/api/users/1?columns[]=mail", "", "")
+	hides.new.Body = []byte(`{"status":400,"count":0,"error":"WrongCall","msg":"columns[]: mail is not public"}`)
 	hides.more = &evidence{hidden: []string{"mail", "a.b"}}
 	read := asked("/lists/x", "", "")
 	read.old.Received, read.new.Received = time.Unix(1e9, 0), time.Unix(1e9, 0)
@@ -28,8 +30,8 @@ func TestRelations(t *testing.T) {
 	item, elsewhere := *read, *read
 	item.request.Target, elsewhere.request.Target = "/items/64a0.json", "/itemsets"
 	rss := func(published, built string) string {
-		return "    <pubDate>Sun, 09 Sep 2001 " + published + "</pubDate>     <lastBuildDate>Sun, 09 Sep 2001 " + built +
-			"</lastBuildDate>"
+		const day = "Sun, 09 Sep 2001 "
+		return "    <pubDate>" + day + published + "</pubDate>     <lastBuildDate>" + day + built + "</lastBuildDate>"
 	}
 	none := asked("/api/activities?aggregate=year", "", "")
 	days := asked("/api/html", "", "")
@@ -42,6 +44,11 @@ func TestRelations(t *testing.T) {
 	values := func(was, is string) Difference {
 		return Difference{Kind: FieldChanged, was: value(was), is: value(is), Old: show(value(was)),
 			New: show(value(is))}
+	}
+	ofElement := func(was, is, body string) Difference {
+		d := values(was, is)
+		d.Path, d.Row, d.about = "$.data[0].a[1].last", keyOf(value(`"1"`)), asked("/api/x", "", body)
+		return d
 	}
 	in := func(a *answers, kind Kind, path, old, new string) Difference {
 		return Difference{Kind: kind, Path: path, Old: old, New: new, about: a}
@@ -139,6 +146,15 @@ func TestRelations(t *testing.T) {
 		{"hidden field", in(hides, FieldChanged, "$.data.mail", "x", "y"), false},
 		{"hidden field", in(hides, Status, "", "200", "400"), true},
 		{"hidden field", in(hides, Status, "", "200", "404"), false},
+		{"hidden field", in(asked("/api/users/1?columns[]=mail", "", "{}"), Status, "", "200", "400"), false},
+		{"wrong parameter", in(hides, Status, "", "200", "400"), true},
+		{"wrong parameter", in(asked("/api/users/1?json=1", "", `{"status":400,"count":0,"error":"WrongCall",
+			"msg":"limit: want a number"}`), Status, "", "200", "400"), false},
+		{"wrong parameter", in(asked("/api/users/1?json=1", "", `{"status":400,"count":0,"error":"X",
+			"msg":"json: want JSON"}`), Status, "", "200", "400"), false},
+		{"element", ofElement(`["A","B"]`, `"B"`, `{"data":[{"id":"1","a":[{"last":"A"},{},{"last":"B"}]}]}`), true},
+		{"element", ofElement(`["A","B"]`, `"B"`, `{"data":[{"id":"1","a":[{"last":"B"},{"last":"A"}]}]}`), false},
+		{"element", ofElement(`["A","B"]`, `"X"`, `{"data":[{"id":"1","a":[{"last":"A"},{"last":"X"}]}]}`), false},
 		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`,
 			`{"status":404,"error":"A","msg":"y"}`), FieldChanged, "$.msg", "x", "y"), true},
 		{"error message", in(asked("/", `{"status":404,"error":"A","msg":"x"}`,
@@ -155,14 +171,18 @@ func TestRelations(t *testing.T) {
 		{"instant", in(read, Text, "", "<updated>2001-09-09T01:46:39Z</updated>",
 			"<updated>2001-09-09T01:46:34Z</updated>"),
 			false},
-		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:35 +0000")),
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"),
+			rss("01:46:35 +0000", "01:46:35 +0000")),
 			true},
-		{"instant", in(read, Text, "", rss("01:46:39 +0000", "03:46:39 +0200"), rss("03:46:35 +0200", "01:46:35 +0000")),
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "03:46:39 +0200"),
+			rss("03:46:35 +0200", "01:46:35 +0000")),
 			true},
-		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:34 +0000")),
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"),
+			rss("01:46:35 +0000", "01:46:34 +0000")),
 			false},
-		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), rss("01:46:35 +0000", "01:46:35 +0000")+
-			" <title>a</title>"), false},
+		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"),
+			rss("01:46:35 +0000", "01:46:35 +0000")+
+				" <title>a</title>"), false},
 		{"instant", in(read, Text, "", rss("01:46:39 +0000", "01:46:39 +0000"), ""), false},
 		{"instant", in(read, FieldChanged, "$.items[3].date_published", "2001-09-09T01:46:39Z", "2001-09-09T01:46:35Z"),
 			true},

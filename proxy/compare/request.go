@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -72,6 +73,15 @@ func (r Request) parameters() url.Values {
 
 // parameter returns the value of a parameter, or "".
 func (r Request) parameter(name string) string { return r.parameters().Get(name) }
+
+// offset returns the offset that the new side reads: 0 for what is none, and where it reads none.
+func (r Request) offset() int {
+	offset, _ := strconv.Atoi(r.parameter("offset")) // 0 for what is none
+	if r.Endpoint() == "/api/html" {
+		return 0
+	}
+	return max(offset, 0)
+}
 
 // with returns a target with a parameter set, or without it if the value is empty.
 func (r Request) with(name, value string) Request {

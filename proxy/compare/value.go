@@ -186,3 +186,16 @@ func find(v value, path, id string) value {
 	}
 	return v
 }
+
+// rows returns the rows of a list, or nil.
+func (a Answer) rows() []value {
+	all := documents(a.Body)
+	if len(all) != 1 || all[0][0] != '{' {
+		return nil
+	}
+	data := decoded[map[string]value](all[0])["data"]
+	if len(data) == 0 || data[0] != '[' || parts(data) > mostAsked {
+		return nil
+	}
+	return decoded[[]value](data)
+}

@@ -32,7 +32,8 @@ func decoder(text string) *json.Decoder {
 	return d
 }
 
-// Mistake makes a mistake in an answer, and reports whether the answer has what the mistake needs. Chance chooses where.
+// Mistake makes a mistake in an answer, and reports whether the answer has what the mistake needs. r chooses
+// where.
 type Mistake func(r *rand.Rand, a *Answer) bool
 
 // inRows is a mistake in the rows of a list.

@@ -38,23 +38,14 @@ type rehearsed struct {
 func TestRehearsal(t *testing.T) {
 	programtest.WholeOnly(t)
 	t.Parallel()
-	dir := t.TempDir()
-	data := filepath.Join(dir, "data")
-	if err := os.Mkdir(data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	osiristest.WriteDatabase(t, data)
-	programtest.Run(t, dir, "import", "--store", "bolt://v.db", data)
-	old := osiristest.Replay(t)
-	programtest.Setenv(dir, "VITRINE_UPSTREAM_URL", old)
-	s := programtest.Start(t, dir, "--store", "bolt://v.db", "--preset", "osiris").Ready()
+	dir, old, new := startRehearsal(t)
 	programtest.WriteLines(t, filepath.Join(dir, "key"), osiristest.RecordedKey)
 	programtest.WriteLines(t, filepath.Join(dir, "log"), osiristest.RecordedPaths(t)...)
 	accept, err := filepath.Abs(decisions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, code := rehearse(t, dir, "--accept", accept, "--old", old, "--new", s.Base)
+	r, code := rehearse(t, dir, "--accept", accept, "--old", old, "--new", new)
 
 	reasons := map[string]int{}
 	var table strings.Builder
@@ -83,6 +74,22 @@ func TestRehearsal(t *testing.T) {
 		}
 	}
 	golden(t, "rehearsal.golden", table.String())
+	plantMistakes(t, old, new)
+}
+
+// startRehearsal starts the recorded OSIRIS and a server with the same database, in whose folder commands may run.
+func startRehearsal(t *testing.T) (dir, old, new string) {
+	t.Helper()
+	dir = t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	osiristest.WriteDatabase(t, data)
+	programtest.Run(t, dir, "import", "--store", "bolt://v.db", data)
+	old = osiristest.Replay(t)
+	programtest.Setenv(dir, "VITRINE_UPSTREAM_URL", old)
+	return dir, old, programtest.Start(t, dir, "--store", "bolt://v.db", "--preset", "osiris").Ready().Base
 }
 
 // rehearse runs the command over the log, and returns its report and exit code.
