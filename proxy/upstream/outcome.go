@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"syscall"
@@ -83,6 +84,9 @@ func (o outcomes) failed(counts *traffic.Counts, err error, recheck traffic.Rech
 		o.Refused(counts)
 	}
 }
+
+// errUnfit is ErrBadGateway for a whole answer that no rule could keep.
+var errUnfit = fmt.Errorf("%w", gate.ErrBadGateway)
 
 // failureOf returns the failure of the other server in an error, if it is one.
 func failureOf(err error) (f traffic.Failure, is bool) {

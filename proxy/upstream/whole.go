@@ -34,9 +34,6 @@ type WholeAnswer struct {
 	Body   []byte
 }
 
-// errUnfit is ErrBadGateway for a whole answer that no rule could keep.
-var errUnfit = fmt.Errorf("%w", ErrBadGateway)
-
 // FetchWhole gets an answer whole. It has connections of its own: clients' requests do not delay it, and few run at
 // once. Errors are those of Serve, ErrTooLong, and result.ErrInFlight if too little memory is left. An answer in a
 // coding, a part of one, or one that has the key, is errUnfit. The caller owns the body. Cookies go, because
