@@ -17,6 +17,7 @@ import (
 	"vitrine/cmd/vitrine/internal/accesslog"
 	"vitrine/configs"
 	"vitrine/proxy/compare"
+	"vitrine/rules/access"
 )
 
 // comparison has the flags of the command compare.
@@ -158,9 +159,13 @@ func (c *comparison) prepare(cfg configs.Config) (*compare.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	hidden, err := access.NewFields(cfg.Access.HiddenFields)
+	if err != nil {
+		return nil, fmt.Errorf("access.hidden_fields: %w", err)
+	}
 	both := compare.NewComparison(old, new, compare.Settings{
 		Accepted: rules, Examples: c.examples, Rate: c.rate, Concurrency: c.concurrency, State: c.state,
-		Hidden: cfg.Access.HiddenFields,
+		Hidden: hidden.Hides,
 		Kept: func(path string) bool {
 			return slices.ContainsFunc(cfg.Upstream.Keep, func(rule *configs.Keep) bool { return rule.Covers(path) })
 		},

@@ -37,7 +37,8 @@ type Settings struct {
 	Rate        float64  // requests a second to each side; 0: not limited
 	Concurrency int      // requests under way to each side; 0: two
 	State       string   // the file that Run writes, and that Resume continues from; empty: none
-	Hidden      []string // the fields that the new side hides
+	// Hidden reports whether the new side hides the field at a dotted path, such as authors.mail. nil: it hides none.
+	Hidden func(path string) bool
 	// Kept reports whether the new side keeps the old one's answers to a path, so that its requests are sent, too.
 	// nil: it keeps none. Request calls it, in parallel if its callers are.
 	Kept func(path string) bool

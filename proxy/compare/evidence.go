@@ -20,8 +20,8 @@ type evidence struct {
 	ctx      context.Context
 	old, new *Side
 	accepted Accepted
-	hidden   []string      // the fields that the new side hides
-	limit    *rate.Limiter // nil: not limited
+	hidden   func(path string) bool // whether the new side hides a field; nil: none
+	limit    *rate.Limiter          // nil: not limited
 	records  *records
 }
 
@@ -195,11 +195,9 @@ func isSlice(rows, whole []value, offset, limit int) bool {
 		func(a, b value) bool { return string(a) == string(b) || keyOf(a) == keyOf(b) })
 }
 
-// hides reports whether the new side hides a field. A part of a hidden field is hidden.
-func (a *answers) hides(field string) bool {
-	return a.more != nil && slices.ContainsFunc(a.more.hidden, func(hidden string) bool {
-		return hidden != "" && (field == hidden || strings.HasPrefix(field, hidden+"."))
-	})
+// hides reports whether the new side hides the field at a path, by its own reader of access.hidden_fields.
+func (a *answers) hides(path string) bool {
+	return a.more != nil && a.more.hidden != nil && path != "" && a.more.hidden(path)
 }
 
 func (a *answers) partialDates(record string) []partial { return a.more.partialDates(record) }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/rules/access"
 )
 
 // TestRelations: each relation holds of the values that it names, and not of a mistake that looks like them.
@@ -22,7 +24,11 @@ func TestRelations(t *testing.T) {
 	bothRestricted.old.Restricted, bothRestricted.new.Restricted = true, true
 	hides := asked("/api/users/1?columns[]=mail", "", "")
 	hides.new.Body = []byte(`{"status":400,"count":0,"error":"WrongCall","msg":"columns[]: mail is not public"}`)
-	hides.more = &evidence{hidden: []string{"mail", "a.b"}}
+	fields, err := access.NewFields([]string{"mail", "a.b", "private_*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hides.more = &evidence{hidden: fields.Hides}
 	read := asked("/lists/x", "", "")
 	read.old.Received, read.new.Received = time.Unix(1e9, 0), time.Unix(1e9, 0)
 	read.old.Modified, read.new.Modified = time.Unix(1e9-1, 0), time.Unix(1e9-5, 0)
@@ -143,6 +149,10 @@ func TestRelations(t *testing.T) {
 		{"hidden field", in(hides, FieldMissing, "$.data[3].mail", "x", ""), true},
 		{"hidden field", in(hides, FieldMissing, "$.data.a.b", "x", ""), true},
 		{"hidden field", in(hides, FieldMissing, "$.data.a", "x", ""), false},
+		{"hidden field", in(hides, FieldMissing, "$.data[3].authors[0].Mail", "x", ""), true},
+		{"hidden field", in(hides, FieldMissing, "$.data.private_phone", "x", ""), true},
+		{"hidden field", in(hides, FieldMissing, "$.data.mailbox", "x", ""), false},
+		{"hidden field", in(hides, FieldMissing, "$.count", "x", ""), false},
 		{"hidden field", in(hides, FieldChanged, "$.data.mail", "x", "y"), false},
 		{"hidden field", in(hides, Status, "", "200", "400"), true},
 		{"hidden field", in(hides, Status, "", "200", "404"), false},

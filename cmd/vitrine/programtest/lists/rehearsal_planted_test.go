@@ -14,6 +14,7 @@ import (
 	"vitrine/proxy/compare"
 	"vitrine/proxy/proxytest/mistakes"
 	"vitrine/proxy/proxytest/osiristest"
+	"vitrine/rules/access"
 )
 
 // mistaken is a transport that gives another answer to one target.
@@ -93,8 +94,11 @@ func plantMistakes(t *testing.T, old, new string) {
 		return s
 	}
 	sides := [2]*compare.Side{side("old", old, nil), side("new", new, m)}
-	settings := compare.Settings{Accepted: slices.Concat(accepted, compare.OSIRIS()), Examples: 1,
-		Hidden: configs.Default().Access.HiddenFields}
+	hidden, err := access.NewFields(configs.Default().Access.HiddenFields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := compare.Settings{Accepted: slices.Concat(accepted, compare.OSIRIS()), Examples: 1, Hidden: hidden.Hides}
 	c := compare.NewComparison(sides[0], sides[1], settings)
 	answers, chance := ownAnswers(t, new), rand.New(rand.NewPCG(3, 5))
 	targets := slices.DeleteFunc(slices.Sorted(maps.Keys(answers)), func(target string) bool {
