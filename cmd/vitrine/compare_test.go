@@ -37,12 +37,12 @@ func TestOutcomeOfComparison(t *testing.T) {
 // TestCompareOutput: the command prints causes in their parts, with what would accept them.
 func TestCompareOutput(t *testing.T) {
 	var b bytes.Buffer
-	c := compare.Cause{Sort: compare.Sort{Kind: compare.Count}, Extent: compare.Extent{Answers: 2, Values: 3},
+	c := compare.Cause{CauseKey: compare.CauseKey{Kind: compare.Count}, Extent: compare.Extent{Answers: 2, Values: 3},
 		Says: "`count` differs", Accepted: "- reason: x\n", Places: []compare.Group{{
 			Place:    compare.Place{Endpoint: "/api/x"},
 			Examples: []compare.Difference{{Target: "/api/x?a", Path: "$.count", Old: "3"}}}}}
-	kept := compare.Cause{Sort: compare.Sort{Reason: "It is so."}, Extent: compare.Extent{Answers: 1, Values: 1},
-		Says: "It is so."}
+	kept := compare.Cause{CauseKey: compare.CauseKey{Reason: "It is so."}, Says: "It is so.",
+		Extent: compare.Extent{Answers: 1, Values: 1}}
 	err := output.ExecuteTemplate(&b, "compare causes",
 		compare.Report{Total: compare.Endpoint{Asked: 4, Forwarded: 1, Kept: 2}, Causes: []compare.Cause{c, kept}})
 	const want = "paths that the new server forwards, not compared: 1\n" +

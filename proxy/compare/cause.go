@@ -11,15 +11,15 @@ import (
 // Cause is what many differences come from, which a person decides about once: the same kind of difference, of the
 // same field, with the same relation of both values, whatever the endpoint and the row.
 type Cause struct {
-	Sort
+	CauseKey
 	Extent
 	Says     string  `json:"says"`             // a sentence for people
 	Places   []Group `json:"places"`           // the most frequent first
 	Accepted string  `json:"accept,omitempty"` // what to write into the file of --accept to agree with it
 }
 
-// Sort identifies a Cause. Differences that are on purpose have a Reason alone: what they are is decided.
-type Sort struct {
+// CauseKey identifies a Cause. Differences on purpose have only a Reason, so that each reason is one cause.
+type CauseKey struct {
 	Kind     Kind   `json:"kind,omitempty"`
 	Field    string `json:"field,omitempty"`    // from the row on, with the innermost element of HTML
 	Change   string `json:"change,omitempty"`   // of a status, a media type, or the types of JSON: 200 → 404
@@ -30,12 +30,12 @@ type Sort struct {
 // further is the Path of the groups that stand for all places beyond mostGroups.
 const further = "…"
 
-// sort returns the Sort of the differences at a place.
-func (p Place) sort() Sort {
+// causeKey returns the CauseKey of the differences at a place.
+func (p Place) causeKey() CauseKey {
 	if p.Reason != "" {
-		return Sort{Reason: p.Reason}
+		return CauseKey{Reason: p.Reason}
 	}
-	return Sort{Kind: p.Kind, Field: fieldOf(p.Path), Change: p.Change, Relation: p.Relation}
+	return CauseKey{Kind: p.Kind, Field: fieldOf(p.Path), Change: p.Change, Relation: p.Relation}
 }
 
 var (
@@ -94,7 +94,7 @@ func fieldOf(path string) string {
 	return strings.TrimSpace(stem.ReplaceAllString(part[1], "") + " " + inner)
 }
 
-// sentences says of kinds what differs, where no relation says it better. %s is the field.
+// sentences has a sentence for each kind, for causes without a relation. %s is the field.
 var sentences = map[Kind]string{
 	Location:     "redirections lead elsewhere",
 	Count:        "%s differs",
@@ -106,13 +106,13 @@ var sentences = map[Kind]string{
 	FieldChanged: "%s has another value",
 	Words:        "%s has other words",
 	Tag:          "%s has other tags",
-	Attribute:    "%s is another one",
+	Attribute:    "%s has another value",
 	Text:         "lines of text differ",
 	Failed:       "answers could not be compared",
 }
 
 // says returns the sentence for a cause: its field, and the relation of the values, or what the kind says.
-func (s Sort) says() string {
+func (s CauseKey) says() string {
 	old, new, changed := strings.Cut(s.Change, " → ")
 	known := relationNamed(s.Relation)
 	switch {
@@ -137,13 +137,13 @@ func (s Sort) says() string {
 	return sentences[s.Kind]
 }
 
-// became says what was one thing and is another.
+// became returns the sentence for a value that is old on one side and new on the other.
 func became(subject, old, new string) string {
 	return subject + " is " + old + " in the old answers, " + new + " in the new ones"
 }
 
 // subject returns the words for a field with which a sentence begins.
-func (s Sort) subject() string {
+func (s CauseKey) subject() string {
 	field, rows := s.Field, ""
 	if s.Kind == Status || s.Kind == MediaType {
 		return "the " + string(s.Kind)
@@ -163,13 +163,13 @@ func (s Sort) subject() string {
 // arrange returns groups of places as causes: first those that a person must decide about, then what failed, then
 // what is on purpose, the most frequent first. counts has the counts of each, since groups that the same answers
 // have part in do not add up.
-func arrange(groups []Group, counts map[Sort]Extent) (all []Cause) {
-	places := map[Sort][]Group{}
+func arrange(groups []Group, counts map[CauseKey]Extent) (all []Cause) {
+	places := map[CauseKey][]Group{}
 	for _, g := range groups {
-		places[g.sort()] = append(places[g.sort()], g)
+		places[g.causeKey()] = append(places[g.causeKey()], g)
 	}
 	for s, n := range counts {
-		c := Cause{Sort: s, Extent: n, Says: s.says(), Places: places[s]}
+		c := Cause{CauseKey: s, Extent: n, Says: s.says(), Places: places[s]}
 		slices.SortFunc(c.Places, func(a, b Group) int {
 			return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(b.Values, a.Values),
 				strings.Compare(a.Endpoint, b.Endpoint), strings.Compare(string(a.Kind), string(b.Kind)),

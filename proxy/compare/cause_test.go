@@ -92,7 +92,7 @@ func TestCauses(t *testing.T) {
 		"1 answers, 1 values: `units[*].year` is text in the old answers, a number in the new ones (number as text)",
 		"1 answers, 2 values: `n` has another value",
 		"1 answers, 1 values: `city`: the same letters in another case",
-		"1 answers, 1 values: `print a@href` is another one",
+		"1 answers, 1 values: `print a@href` has another value",
 		"1 answers, 1 values: `li` has other words",
 		"1 answers, 1 values: rows are missing in the new answers",
 		"1 answers, 1 values: the status is 200 in the old answers, 404 in the new ones",

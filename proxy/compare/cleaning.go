@@ -4,8 +4,8 @@ import (
 	"vitrine/rules/markup"
 )
 
-// cleanings returns the differences that cleaning makes in the old one of the two texts that are being compared. They
-// are found once for two texts.
+// cleanings returns the differences between the old text and its cleaned form. It computes them once for each pair of
+// texts.
 func (a *answers) cleanings() map[change]bool {
 	if a.cleaned != nil || a.markup == nil || len(a.markup.old) > mostMatched {
 		return a.cleaned

@@ -84,7 +84,7 @@ func countOfList(d Difference) bool {
 // noRowsOf0: the old side has no rows for a limit of 0, where the new one has the whole list. Both whole lists agree.
 func noRowsOf0(d Difference) bool {
 	if d.about == nil || d.about.asked().parameter("limit") != "0" ||
-		d.Path != "$.count" && (d.Kind != RowAdded || !row1.MatchString(d.Path)) {
+		d.Path != "$.count" && (d.Kind != RowAdded || !listRow.MatchString(d.Path)) {
 		return false
 	}
 	old, new := d.about.both()

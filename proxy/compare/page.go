@@ -36,7 +36,7 @@ func (r Report) HTML() ([]byte, error) {
 type Part struct {
 	Title  string
 	Causes []Cause // never empty
-	Folded bool    // they ask for nothing
+	Folded bool    // nothing to decide, so the page folds them
 }
 
 // Parts returns the causes in parts, without empty ones: first those that a person must decide about.

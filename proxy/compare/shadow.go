@@ -21,7 +21,7 @@ const (
 	mostQueued = 64       // live requests that wait to be compared
 	shadowers  = 2        // requests under way to each side
 	mostLive   = 16 << 20 // bytes of an answer that are compared
-	// evidenceEach is how often the old system is asked for more than the answer to a live request.
+	// evidenceEach is the least time between two requests for evidence, to either side.
 	evidenceEach = 10 * time.Second
 )
 

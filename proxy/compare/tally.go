@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tally is what a Comparison counts, and what its Report is made from. No request is sent and no
+// tally has the counts of a Comparison, from which its Report is made. No request is sent and no
 // answer compared under its lock, so that a Report of a running comparison waits for neither.
 type tally struct {
 	mu       sync.Mutex // guards what follows
@@ -29,7 +29,7 @@ type found struct {
 	Known     map[uint64]bool      // by the hash of a request of Run: whether it was compared
 	Endpoints map[string]*Endpoint // by name; the one without counts all
 	Groups    map[Place]*Group
-	Causes    map[Sort]*Extent
+	Causes    map[CauseKey]*Extent
 	Form      int // of this content: a state of another is refused
 }
 
@@ -41,7 +41,7 @@ func newTally(old, new string) *tally {
 	return &tally{notAsked: map[NotAsked]int{}, found: found{
 		Old: old, New: new, Since: time.Now().UTC().Truncate(time.Second),
 		Known: map[uint64]bool{}, Endpoints: map[string]*Endpoint{"": {}}, Groups: map[Place]*Group{},
-		Causes: map[Sort]*Extent{}, Form: stateForm,
+		Causes: map[CauseKey]*Extent{}, Form: stateForm,
 	}}
 }
 
@@ -80,7 +80,7 @@ func (t *tally) difference(r Request, at Place, d Difference, seen map[*Extent]b
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	g := t.group(at)
-	cause := g.sort() // no more than groups, since it follows from the place
+	cause := g.causeKey() // no more than groups, since it follows from the place
 	if t.found.Causes[cause] == nil {
 		t.found.Causes[cause] = &Extent{}
 	}
@@ -146,7 +146,7 @@ func (t *tally) report() Report {
 }
 
 // copied returns the counts so far, for a report that is made without the lock.
-func (t *tally) copied() (r Report, groups []Group, causes map[Sort]Extent) {
+func (t *tally) copied() (r Report, groups []Group, causes map[CauseKey]Extent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r = Report{Old: t.found.Old, New: t.found.New, Since: t.found.Since,
@@ -165,7 +165,7 @@ func (t *tally) copied() (r Report, groups []Group, causes map[Sort]Extent) {
 	for _, g := range t.found.Groups {
 		groups = append(groups, *g)
 	}
-	causes = map[Sort]Extent{}
+	causes = map[CauseKey]Extent{}
 	for s, n := range t.found.Causes {
 		causes[s] = *n
 	}
@@ -200,7 +200,7 @@ func (t *tally) resume(content []byte) error {
 		e.Requests, e.Asked, e.Failed = 0, e.Asked-e.Failed, 0
 	}
 	maps.DeleteFunc(was.Groups, func(p Place, _ *Group) bool { return p.Kind == Failed })
-	maps.DeleteFunc(was.Causes, func(s Sort, _ *Extent) bool { return s.Kind == Failed })
+	maps.DeleteFunc(was.Causes, func(s CauseKey, _ *Extent) bool { return s.Kind == Failed })
 	maps.DeleteFunc(was.Known, func(_ uint64, compared bool) bool { return !compared })
 	t.found = was
 	return nil

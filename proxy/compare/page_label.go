@@ -8,17 +8,17 @@ import (
 // that is not sorted. Both whole lists agree, and the new page is that page of the new list.
 func samePage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(false) }
 
-// offsetPage is samePage for other pages: OSIRIS takes each offset for 1. Its page has to be the one that begins with
-// the second row.
+// offsetPage is samePage for other pages: OSIRIS takes each offset for 1. Its page begins with the second row, or
+// where it was asked to.
 func offsetPage(d Difference) bool { return d.ofPage() && d.about.wholesAgree(true) }
 
-// row1 matches the path of a row of the list.
-var row1 = regexp.MustCompile(`^\$\.data\[\d+\]$`)
+// listRow matches the path of a row of the list.
+var listRow = regexp.MustCompile(`^\$\.data\[\d+\]$`)
 
 // ofPage reports whether a difference may come from another choice of rows.
 func (d Difference) ofPage() bool {
 	return (d.Kind == RowMissing || d.Kind == RowAdded || d.Kind == Order) && d.about != nil &&
-		row1.MatchString(d.Path)
+		listRow.MatchString(d.Path)
 }
 
 // languages are those in which the new side has labels.
