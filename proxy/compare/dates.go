@@ -48,8 +48,8 @@ func dayUnknown(d Difference) bool {
 // skew is how far the clocks of the sides may be ahead of this one.
 const skew = time.Minute
 
-// staleness is how much older the new side's data may be than both the old side's and its own answer. Servers that
-// are compared were started, or have read a change, within days.
+// staleness is how much older the new side's data may be than both the old side's and its own answer, and a view than
+// the newest of its answer. Servers that are compared were started, or have read a change, within days.
 const staleness = 7 * 24 * time.Hour
 
 var (
@@ -107,10 +107,11 @@ func (a Answer) dated(lines string) (elements []string, ok bool) {
 	return elements, len(elements) > 0 && strings.TrimSpace(dating.ReplaceAllString(lines, "")) == ""
 }
 
-// modified reports whether a text is the very second at which the answer was modified.
+// modified reports whether a text may be the time of the answer's data: not after the second at which it was modified,
+// and not long before. A list is made from several views, and dates its entries by the one that has them.
 func (a Answer) modified(text, form string) bool {
 	at, err := time.Parse(form, text)
-	return err == nil && at.Equal(a.Modified)
+	return err == nil && !at.After(a.Modified) && at.After(a.Modified.Add(-staleness))
 }
 
 // asOf returns the instant in a text, and whether a server may have read what is in an answer then: not after the
