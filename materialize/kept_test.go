@@ -342,6 +342,7 @@ func TestStreamsMark(t *testing.T) {
 		}
 		k.adopt(&kept.Rule{Name: "r", Until: []string{"news"}})
 		time.Sleep(20 * time.Second)
+		synctest.Wait() // the watcher has noted what it was asked for
 		if _, ok := store.ages(begin)["news"]; !ok || !slices.Equal(w.asked[len(w.asked)-1], []string{"news"}) {
 			t.Errorf("after a reload: marks %v, watched %v", store.ages(begin), w.asked)
 		}
