@@ -16,7 +16,8 @@ func TestRelevantDeadlines(t *testing.T) {
 	store := matrixStore(t)
 	store.Publish(rules.ViewDeadlines, proxytest.Parse(t,
 		`{"_id":"d1","roles":["user"]}`, `{"_id":"d2","roles":["editor","viewer"]}`,
-		`{"_id":"d3","roles":["Viewer"]}`, `{"_id":"d4","roles":[]}`, `{"_id":"d5"}`, `{"_id":"d6","roles":"admin"}`)...)
+		`{"_id":"d3","roles":["Viewer"]}`, `{"_id":"d4","roles":[]}`, `{"_id":"d5"}`,
+		`{"_id":"d6","roles":"admin"}`)...)
 	s := proxytest.Open(t, store, matrixOptions(t, secret, false, "10.0.0.0/8"))
 	for _, tt := range []struct{ user, want string }{
 		{"", "d1"}, {"linda", "d1"}, {viewer, "d1 d2"}, {admin, "d1 d6"}, {viewer, "d1 d2"}, {"", "d1"},

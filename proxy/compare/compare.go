@@ -13,8 +13,8 @@
 //	Report      the counts, causes and examples, within bounds (report.go), and as a page (page.go)
 //	Shadow      does so for a share of a server's live requests (shadow.go)
 //
-// The data flow: logged URL → Request → one Answer of each side → Differences → Accepted → counts by endpoint,
-// and place → Causes with examples → Report, as JSON, as text and as a page.
+// The data flow: logged URL → Request → one Answer of each side → Differences → Accepted → counts by
+// endpoint and by place → Causes with examples → Report, as JSON, as text and as a page.
 //
 // The promises: no request changes anything (GET and HEAD), no key is in a URL, in an error or in a report, and the
 // memory for two answers is bounded by their size, whatever they contain.

@@ -29,7 +29,8 @@ const (
 // background. It drops requests while the queue is full. It holds the answers to shadowers requests, compares one
 // pair of them at a time, within bounds, and pauses while live requests run.
 //
-// The way of a request: Offer (in the server's request) → queue → one of the workers of Run → both sides → tally.
+// The way of a request: Offer (in the server's request) → queue → one of the workers of Run → both sides
+// → tally.
 type Shadow struct {
 	both     *Comparison
 	share    float64

@@ -159,7 +159,7 @@ func TestPeople(t *testing.T) {
 		{"unknown contact", `{"contact":"bob"` + names, "bob"},
 		{"supervisor", `{"supervisor":{"user":"ann"}` + names, "Ann Ada"},
 		{"supervisors", `{"supervisor":["ann","bob"]` + names, "Ann Ada, bob"},
-		{"nobody", `{"contact":null` + names, ""},
+		{"no person", `{"contact":null` + names, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

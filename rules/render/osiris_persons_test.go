@@ -10,7 +10,7 @@ import (
 )
 
 func TestOsirisPersonStyles(t *testing.T) {
-	const doc = `{"authors": [{"first": "Ada B.", "last": "Doe", "aoi": 1}, {"user": "nobody"}, {"first": "Jo", "last": "Poe"}, {"last": "Roe & Co"}],
+	const doc = `{"authors": [{"first": "Ada B.", "last": "Doe", "aoi": 1}, {"user": "absent"}, {"first": "Jo", "last": "Poe"}, {"last": "Roe & Co"}],
 		"editors": [{"first": "Eva", "last": "Ed"}]}`
 	for _, tt := range []struct{ style, want string }{
 		{"authors-last-f.", "<b>Doe A.B.</b>, Poe J. and Roe &amp; Co"},

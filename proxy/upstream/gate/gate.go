@@ -1,8 +1,8 @@
 // Package gate sends requests to another server so that no client can take it from others, nor fill memory with its
 // answers.
 //
-//	share ──▶ connection ──▶ circuit ──▶ request ──▶ head ──▶ body ─┬─ whole in memory: the connection is free
-//	(of the client) (of all)                                       └─ a stream, which has a place of its own
+//	share → connection → circuit → request → head → body: whole in memory, and the connection is free,
+//	(of the client) (of all)                              or a stream, which has a place of its own
 //
 // A request waits for its client's share, then for a connection, and only then reaches the circuit: waiting is never
 // the server's failure. An answer of up to some megabytes is read whole, within the budget of bytes in flight, before

@@ -185,11 +185,11 @@ func (c *client) plain() error {
 // unseen sends a new filter, which selects all of a year or more.
 func (c *client) unseen() error {
 	filters := []string{
-		`{"$or":[{"year":{"$gte":%d}},{"nobody":%d}]}`,
-		`{"title":{"$regex":"ACTIVITY","$options":"i"},"year":{"$gte":%d},"nobody":{"$ne":%d}}`,
+		`{"$or":[{"year":{"$gte":%d}},{"absent":%d}]}`,
+		`{"title":{"$regex":"ACTIVITY","$options":"i"},"year":{"$gte":%d},"absent":{"$ne":%d}}`,
 		`{"year":{"$in":[%d,%d]}}`,
-		`{"authors":{"$elemMatch":{"affiliated":true,"user":{"$ne":"nobody"}}},"year":{"$gt":%d},` +
-			`"nobody":{"$nin":[%d]}}`,
+		`{"authors":{"$elemMatch":{"affiliated":true,"user":{"$ne":"absent"}}},"year":{"$gt":%d},` +
+			`"absent":{"$nin":[%d]}}`,
 	}
 	filter := fmt.Sprintf(filters[c.rng.IntN(len(filters))], time.Now().Year()-c.rng.IntN(5), c.next.Add(1))
 	path := "/api/activities?columns[]=title&columns[]=year&json=" + url.QueryEscape(filter)
