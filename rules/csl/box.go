@@ -1,0 +1,158 @@
+package csl
+
+import "strings"
+
+// A box is a part of an entry: a text, or a list of boxes with a format.
+type box struct {
+	text   string // of a leaf
+	leaf   leafKind
+	kids   []*box
+	format format
+	quoted bool
+
+	display string
+	mark    string // attribute of the span around it, such as data-title
+	href    string
+	nocase  bool // is not changed by text-case
+	slot    bool // holds a slot that may stay empty: so does what stands around it
+}
+
+// A leafKind says what a leaf is.
+type leafKind uint8
+
+const (
+	inner      leafKind = iota // no leaf
+	dataLeaf                   // a text of the item
+	styleLeaf                  // a text of the style or the locale
+	openQuote                  // set by the pass that resolves quotes
+	closeQuote                 //
+	slotStart                  // begins what is dropped if a slot stays empty
+	slotEnd                    //
+)
+
+// text returns a leaf, or nil if s is empty.
+func leaf(kind leafKind, s string) *box {
+	if s == "" {
+		return nil
+	}
+	return &box{leaf: kind, text: s}
+}
+
+// wrap returns a box around boxes, or nil if there are none.
+func wrap(kids ...*box) *box {
+	some := kids[:0]
+	for _, kid := range kids {
+		if kid != nil {
+			some = append(some, kid)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return nil
+	case 1:
+		return some[0]
+	}
+	return &box{kids: some}
+}
+
+// join returns boxes with a delimiter between them, or nil if there are none. A delimiter beside a box that may stay
+// empty goes into the box.
+func join(boxes []*box, delim string) *box {
+	var kids []*box
+	solid := false // whether a box that is always there precedes
+	for _, b := range boxes {
+		if b == nil {
+			continue
+		}
+		switch d := leaf(styleLeaf, delim); {
+		case len(kids) == 0 || d == nil:
+			kids = append(kids, b)
+		case b.slot:
+			kids = append(kids, optional(d, b))
+		case !solid:
+			kids = append(kids[:len(kids)-1], optional(kids[len(kids)-1], d), b)
+		default:
+			kids = append(kids, d, b)
+		}
+		solid = solid || !b.slot
+	}
+	all := wrap(kids...)
+	if all != nil && !solid {
+		all.slot = true
+	}
+	return all
+}
+
+// optional returns a box that is dropped if the slot in it stays empty.
+func optional(kids ...*box) *box {
+	all := append([]*box{{leaf: slotStart, text: slotOpen}}, kids...)
+	return &box{kids: append(all, &box{leaf: slotEnd, text: slotClose}), slot: true}
+}
+
+// leaves calls f for each leaf in order.
+func (b *box) leaves(f func(*box)) {
+	if b == nil {
+		return
+	}
+	if b.leaf != inner {
+		f(b)
+		return
+	}
+	for _, kid := range b.kids {
+		kid.leaves(f)
+	}
+}
+
+// plain returns the text of all leaves.
+func (b *box) plain() string {
+	var s strings.Builder
+	b.leaves(func(l *box) { s.WriteString(l.text) })
+	return s.String()
+}
+
+// decorate puts the quotes, the format, the case and the affixes of o around a box.
+func (c *run) decorate(o *op, b *box) *box {
+	if b == nil {
+		return nil
+	}
+	if o.strip {
+		b.leaves(func(l *box) { l.text = strings.ReplaceAll(l.text, ".", "") })
+	}
+	if o.casing != "" {
+		c.recase(b, o.casing)
+	}
+	return c.affix(o, b)
+}
+
+// affix puts the quotes, the format and the affixes of o around a box.
+func (c *run) affix(o *op, b *box) *box {
+	slot := b.slot
+	if o.format != (format{}) || o.quotes {
+		b = &box{kids: []*box{b}, format: o.format, quoted: o.quotes}
+	}
+	if o.prefix != "" || o.suffix != "" {
+		before, after := leaf(styleLeaf, o.prefix), leaf(styleLeaf, o.suffix)
+		c.size += len(o.prefix) + len(o.suffix)
+		if slot {
+			b = optional(some(before, b, after)...)
+		} else {
+			b = wrap(before, b, after)
+		}
+	}
+	if o.display != "" {
+		b = &box{kids: []*box{b}, display: o.display}
+	}
+	b.slot = b.slot || slot
+	return b
+}
+
+// some returns the boxes that are not nil.
+func some(boxes ...*box) []*box {
+	all := boxes[:0]
+	for _, b := range boxes {
+		if b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}

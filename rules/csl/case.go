@@ -1,0 +1,155 @@
+package csl
+
+import (
+	"strings"
+	"unicode"
+)
+
+// An action says what happens to the case of a letter.
+type action uint8
+
+const (
+	keepCase action = iota
+	upperCase
+	lowerCase
+)
+
+// recase changes the case of the texts in a box. Parts with the class nocase stay as they are.
+func (c *run) recase(b *box, casing string) {
+	if casing == "title" && !c.english() {
+		return
+	}
+	var runes []rune
+	var fixed []bool
+	b.runes(false, func(r rune, nocase bool) {
+		runes, fixed = append(runes, r), append(fixed, nocase)
+	})
+	actions := make([]action, len(runes))
+	switch casing {
+	case "lowercase":
+		fill(actions, lowerCase)
+	case "uppercase":
+		fill(actions, upperCase)
+	case "capitalize-first":
+		capitalizeFirst(runes, actions)
+	case "capitalize-all":
+		for start, end := range caseWords(runes) {
+			capitalizeFirst(runes[start:end], actions[start:end])
+		}
+	case "sentence":
+		fill(actions, lowerCase)
+		for i, r := range runes {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				actions[i] = keepCase
+				if unicode.IsLower(r) {
+					actions[i] = upperCase
+				}
+				break
+			}
+		}
+	case "title":
+		titleCase(runes, fixed, actions)
+	}
+	i := 0
+	b.leaves(func(l *box) {
+		var s strings.Builder
+		for _, r := range l.text {
+			switch {
+			case fixed[i] || actions[i] == keepCase:
+				s.WriteRune(r)
+			case actions[i] == upperCase:
+				s.WriteString(upper(r))
+			default:
+				s.WriteRune(unicode.ToLower(r))
+			}
+			i++
+		}
+		l.text = s.String()
+	})
+}
+
+// upper returns a letter in upper case.
+func upper(r rune) string {
+	if r == 'ß' {
+		return "SS"
+	}
+	return string(unicode.ToUpper(r))
+}
+
+// runes calls f for each rune of the leaves, and says whether it has the class nocase.
+func (b *box) runes(nocase bool, f func(r rune, nocase bool)) {
+	nocase = nocase || b.nocase
+	if b.leaf != inner {
+		for _, r := range b.text {
+			f(r, nocase)
+		}
+		return
+	}
+	for _, kid := range b.kids {
+		kid.runes(nocase, f)
+	}
+}
+
+// english reports whether titles of the item are written in title case: if its language is English, or if it says
+// none and the list is in English.
+func (c *run) english() bool {
+	if lang := c.it.texts["language"]; lang != "" {
+		return language(strings.ReplaceAll(lang, "_", "-")) == "en" || strings.HasPrefix(strings.ToLower(lang), "en")
+	}
+	return language(c.locale.lang) == "en"
+}
+
+// fill sets all actions.
+func fill(actions []action, a action) {
+	for i := range actions {
+		actions[i] = a
+	}
+}
+
+// capitalizeFirst sets the first letter in upper case.
+func capitalizeFirst(runes []rune, actions []action) {
+	for i, r := range runes {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if !hasUpper(firstWord(runes[i:])) {
+				actions[i] = upperCase
+			}
+			return
+		}
+	}
+}
+
+// firstWord returns runes up to the first space.
+func firstWord(runes []rune) []rune {
+	for i, r := range runes {
+		if unicode.IsSpace(r) {
+			return runes[:i]
+		}
+	}
+	return runes
+}
+
+// hasUpper reports whether one of the letters is in upper case.
+func hasUpper(runes []rune) bool {
+	for _, r := range runes {
+		if unicode.IsUpper(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// caseWords yields the bounds of the words between spaces.
+func caseWords(runes []rune) func(yield func(start, end int) bool) {
+	return func(yield func(start, end int) bool) {
+		for start := 0; start < len(runes); {
+			end := start
+			for end < len(runes) && !unicode.IsSpace(runes[end]) {
+				end++
+			}
+			if end > start && !yield(start, end) {
+				return
+			}
+			start = end + 1
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package csl
+
+import (
+	"html"
+	"strconv"
+	"strings"
+)
+
+// Marks around a part of an entry that is dropped if the year's suffix in it is empty. Fill removes them.
+const (
+	slotOpen  = "\x03"
+	slotClose = "\x04"
+)
+
+// finish returns the entry of a rendered box.
+func (c *run) finish(all *box) Entry {
+	c.quote(all, 0)
+	c.punctuate(all)
+	w := writer{}
+	w.box(all, format{})
+	e := Entry{HTML: w.String()}
+	if c.style.suffixed && c.suffixed {
+		e.Key = c.key()
+	}
+	return e
+}
+
+// key returns the first names of the entry and its year.
+func (c *run) key() string {
+	year := ""
+	if d := c.it.dates["issued"]; d != nil {
+		year = d.literal + strconv.Itoa(d.from[0])
+		if d.isRange {
+			year += "/" + strconv.Itoa(d.to[0])
+		}
+	}
+	return c.authors + "\x1f" + year
+}
+
+// A writer writes boxes as HTML.
+type writer struct{ strings.Builder }
+
+// escapes escapes text for HTML, also between quotes.
+var escapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&quot;", "'", "&#39;")
+
+// box writes a box. f is the format around it.
+func (w *writer) box(b *box, f format) {
+	if b.leaf != inner {
+		if b.text != "" {
+			_, _ = escapes.WriteString(w, b.text)
+		}
+		return
+	}
+	end := ""
+	tag := func(name, attrs string) {
+		w.WriteString("<" + name + attrs + ">")
+		end = "</" + name + ">" + end
+	}
+	if b.display != "" {
+		tag("div", ` class="csl-`+b.display+`"`)
+	}
+	if b.href != "" {
+		tag("a", ` href="`+escapes.Replace(b.href)+`"`)
+	}
+	if b.mark != "" {
+		tag("span", " "+b.mark)
+	}
+	f = w.format(b.format, f, tag)
+	for _, kid := range b.kids {
+		w.box(kid, f)
+	}
+	w.WriteString(end)
+}
+
+// format writes the tags of a format within the format outer, and returns the format inside. Italics within italics
+// are upright, and bold within bold is not.
+func (w *writer) format(own, outer format, tag func(name, attrs string)) format {
+	inside := outer
+	set := func(in *face, own, other face, onTag, onAttrs, offClass string) {
+		switch {
+		case own == other && *in != other:
+			*in = other
+			tag(onTag, onAttrs)
+		case own == other || own == normal && *in == other:
+			*in = normal
+			tag("span", ` class="`+offClass+`"`)
+		}
+	}
+	set(&inside.style, own.style, italic, "i", "", "csl-upright")
+	set(&inside.weight, own.weight, bold, "b", "", "csl-unbold")
+	set(&inside.variant, own.variant, smallCaps, "span", ` class="csl-small-caps"`, "csl-no-caps")
+	set(&inside.decoration, own.decoration, underline, "span", ` class="csl-underline"`, "csl-no-line")
+	switch own.align {
+	case superscript:
+		tag("sup", "")
+	case subscript:
+		tag("sub", "")
+	}
+	return inside
+}
+
+// Fill puts the number of an entry and the suffix of its year into its HTML.
+func (e Entry) Fill(number int, suffix string) string {
+	s := e.HTML
+	if !strings.ContainsAny(s, NumberSlot+SuffixSlot+slotOpen) {
+		return s
+	}
+	for suffix == "" {
+		start, end := optionalPart(s)
+		if end < 0 {
+			break
+		}
+		s = s[:start] + s[end:]
+	}
+	return strings.NewReplacer(NumberSlot, strconv.Itoa(number), SuffixSlot, html.EscapeString(suffix), slotOpen, "",
+		slotClose, "").Replace(s)
+}
+
+// optionalPart returns the bounds of the innermost part that is dropped without a suffix, or -1.
+func optionalPart(s string) (start, end int) {
+	end = strings.Index(s, slotClose)
+	if end < 0 {
+		return -1, -1
+	}
+	if start = strings.LastIndex(s[:end], slotOpen); start < 0 {
+		return -1, -1
+	}
+	return start, end + len(slotClose)
+}
+
+// Text returns the entry as plain text with the number and the suffix in it.
+func (e Entry) Text(number int, suffix string) string {
+	var s strings.Builder
+	rest := strings.ReplaceAll(e.Fill(number, suffix), "</div><div", "</div> <div")
+	for {
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			s.WriteString(rest)
+			break
+		}
+		s.WriteString(rest[:i])
+		rest = rest[i+strings.IndexByte(rest[i:], '>')+1:]
+	}
+	return html.UnescapeString(s.String())
+}

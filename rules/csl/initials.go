@@ -1,0 +1,130 @@
+package csl
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// initials shortens given names to initials, each with mark after it. If all is false, it only sets mark after
+// initials that the name has already. hyphen keeps the hyphen of compound names.
+//
+//	Jean-Luc François, "." → J.-L.F.
+func initials(given, mark string, all, hyphen bool) string {
+	if given == "" {
+		return ""
+	}
+	if !hyphen {
+		given = strings.ReplaceAll(given, "-", " ")
+	}
+	var s strings.Builder
+	trimmed := strings.TrimRight(mark, " ")
+	for _, word := range initialWords(given) {
+		switch first, rest := firstInitial(word.text); {
+		case first == "":
+			space(&s)
+			s.WriteString(word.text)
+			s.WriteByte(' ')
+		case all || rest == "":
+			if word.hyphen {
+				trimSpace(&s)
+				s.WriteByte('-')
+			}
+			s.WriteString(first)
+			s.WriteString(mark)
+		default:
+			switch {
+			case word.hyphen:
+				trimSpace(&s)
+				s.WriteByte('-')
+			case s.Len() > 0:
+				space(&s)
+			}
+			s.WriteString(word.text)
+			s.WriteByte(' ')
+		}
+	}
+	_ = trimmed
+	return strings.TrimRight(s.String(), " ")
+}
+
+// space ends a text with exactly one space, unless it is empty.
+func space(s *strings.Builder) {
+	if t := s.String(); t != "" && !strings.HasSuffix(t, " ") {
+		s.WriteByte(' ')
+	}
+}
+
+// trimSpace cuts the spaces at the end of a text.
+func trimSpace(s *strings.Builder) {
+	t := strings.TrimRight(s.String(), " ")
+	if len(t) < s.Len() {
+		s.Reset()
+		s.WriteString(t)
+	}
+}
+
+// An initialWord is a part of a given name, and whether a hyphen precedes it.
+type initialWord struct {
+	text   string
+	hyphen bool
+}
+
+// initialWords splits a given name at spaces, hyphens and periods.
+func initialWords(s string) []initialWord {
+	var words []initialWord
+	hyphen := false
+	for s != "" {
+		i := strings.IndexAny(s, " .-\u00a0\u2019'‐‑")
+		if i >= 0 && (s[i] == '\'' || strings.HasPrefix(s[i:], "’")) { // belongs to the word
+			j := strings.IndexAny(s[i+1:], " .-\u00a0‐‑")
+			if j < 0 {
+				i = -1
+			} else {
+				i += 1 + j
+			}
+		}
+		if i < 0 {
+			i = len(s)
+		}
+		if i > 0 {
+			words = append(words, initialWord{s[:i], hyphen && startsUpper(s[:i])})
+			hyphen = false
+		}
+		if i == len(s) {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		hyphen = len(words) > 0 && (r == '-' || r == '‐' || r == '‑' || hyphen && r == ' ')
+		s = s[i+size:]
+	}
+	return words
+}
+
+// startsUpper reports whether a word begins with a capital letter.
+func startsUpper(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r) || unicode.IsTitle(r)
+}
+
+// firstInitial returns the initial of a word and what follows it. The initial is "" for words in lower case. It has
+// two letters in transliterations that spell one letter by two capitals ("LJubov" → "Lj").
+func firstInitial(word string) (first, rest string) {
+	r, size := utf8.DecodeRuneInString(word)
+	if !unicode.IsUpper(r) && !unicode.IsTitle(r) && (unicode.IsLower(r) || !unicode.IsLetter(r)) {
+		return "", word
+	}
+	rest = word[size:]
+	end := 0
+	for i, r := range rest {
+		if !unicode.IsUpper(r) {
+			end = i
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	if end > 0 && end < len(rest) {
+		return word[:size] + strings.ToLower(rest[:end]), rest
+	}
+	return word[:size], rest
+}

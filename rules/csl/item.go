@@ -1,0 +1,242 @@
+package csl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits of what is read of an item. No real item has more.
+const (
+	maxText  = 64 << 10 // bytes of a text
+	maxNames = 5000     // names of a variable
+)
+
+// An Item is a work to render. It is immutable.
+type Item struct {
+	kind  string
+	texts map[string]string
+	names map[string][]Name
+	dates map[string]*Date
+}
+
+// A Name is a person or an institution.
+type Name struct {
+	Family   string `json:"family"`
+	Given    string `json:"given"`
+	Suffix   string `json:"suffix"`
+	Dropping string `json:"dropping-particle"`
+	Demoted  string `json:"non-dropping-particle"`
+	Literal  string `json:"literal"`
+
+	CommaSuffix flag  `json:"comma-suffix"`
+	Static      flag  `json:"static-ordering"`
+	Parse       *flag `json:"parse-names"`
+}
+
+// A Date is a day, a month, a year, or a range of them.
+type Date struct {
+	from, to [3]int // year, month, day; months 13 to 16 and 21 to 24 are seasons
+	isRange  bool
+	open     bool // a range without an end
+	season   string
+	circa    bool
+	literal  string
+}
+
+// A flag is a boolean that data also spell as a number or a text.
+type flag bool
+
+// UnmarshalJSON reads true, 1, "true" and "1" as true.
+func (f *flag) UnmarshalJSON(src []byte) error {
+	s := strings.ToLower(strings.Trim(string(src), `"`))
+	*f = s == "true" || s == "1"
+	return nil
+}
+
+// UnmarshalJSON reads an object, or a text as a literal name.
+func (n *Name) UnmarshalJSON(src []byte) error {
+	if len(src) > 0 && src[0] == '"' {
+		return json.Unmarshal(src, &n.Literal)
+	}
+	type plain Name
+	return json.Unmarshal(src, (*plain)(n))
+}
+
+// older are names of variables in older data.
+var older = map[string]string{"shortTitle": "title-short", "journalAbbreviation": "container-title-short",
+	"container-title-abbreviation": "container-title-short", "publisherPlace": "publisher-place"}
+
+// ReadItem reads one item of CSL-JSON. It ignores what is no variable.
+func ReadItem(cslJSON []byte) (*Item, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(cslJSON, &members); err != nil {
+		return nil, fmt.Errorf("read item: %w", err)
+	}
+	it := &Item{texts: map[string]string{}, names: map[string][]Name{}, dates: map[string]*Date{}}
+	for name, value := range members {
+		if known, ok := older[name]; ok {
+			name = known
+		}
+		switch {
+		case name == "type":
+			it.kind = readText(value)
+		case nameVariables[name]:
+			if err := it.readNames(name, value); err != nil {
+				return nil, err
+			}
+		case dateVariables[name]:
+			if d := readDate(value); d != nil {
+				it.dates[name] = d
+			}
+		case standardVariables[name]:
+			if s := readText(value); s != "" {
+				it.texts[name] = s
+			}
+		}
+	}
+	it.alias("event", "event-title")
+	it.alias("event-title", "event")
+	it.firstPage()
+	return it, nil
+}
+
+// alias sets a variable from another one if it is empty.
+func (it *Item) alias(name, from string) {
+	if it.texts[name] == "" && it.texts[from] != "" {
+		it.texts[name] = it.texts[from]
+	}
+}
+
+// firstPage sets page-first from page.
+func (it *Item) firstPage() {
+	page := it.texts["page"]
+	if page == "" || it.texts["page-first"] != "" {
+		return
+	}
+	first := strings.TrimSpace(page)
+	if i := strings.IndexAny(first, "-–,;&"); i > 0 {
+		first = strings.TrimSpace(first[:i])
+	}
+	it.texts["page-first"] = first
+}
+
+// readText returns a text or a number as text without control characters.
+func readText(src json.RawMessage) string {
+	src = bytes.TrimSpace(src)
+	if len(src) == 0 {
+		return ""
+	}
+	switch src[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(src, &s) != nil {
+			return ""
+		}
+		return clean(s)
+	case '{', '[', 'n', 't', 'f':
+		return ""
+	}
+	return string(src)
+}
+
+// clean returns a text without control characters and of bounded length. White space of any kind becomes a space.
+func clean(s string) string {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.IndexFunc(s, control) < 0 {
+		return strings.TrimSpace(s)
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case control(r):
+			return -1
+		}
+		return r
+	}, s))
+}
+
+// control reports whether r is a control character, or no character at all.
+func control(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff
+}
+
+// readNames reads the names of a variable.
+func (it *Item) readNames(variable string, src json.RawMessage) error {
+	var all []Name
+	if err := json.Unmarshal(src, &all); err != nil {
+		return fmt.Errorf("read item: %s: %w", variable, err)
+	}
+	if len(all) > maxNames {
+		all = all[:maxNames]
+	}
+	names := all[:0]
+	for _, n := range all {
+		for _, part := range [...]*string{&n.Family, &n.Given, &n.Suffix, &n.Dropping, &n.Demoted, &n.Literal} {
+			*part = clean(*part)
+		}
+		if n.Literal == "" && n.Family == "" {
+			n.Literal, n.Given = n.Given, ""
+		}
+		if n.Family == "" && n.Literal == "" {
+			continue
+		}
+		n.parse()
+		names = append(names, n)
+	}
+	if len(names) > 0 {
+		it.names[variable] = names
+	}
+	return nil
+}
+
+// jsonDate is a date in CSL-JSON.
+type jsonDate struct {
+	Parts   [][]json.RawMessage `json:"date-parts"`
+	Season  json.RawMessage     `json:"season"`
+	Circa   flag                `json:"circa"`
+	Literal string              `json:"literal"`
+	Raw     string              `json:"raw"`
+}
+
+// readDate reads a date, or returns nil if there is none.
+func readDate(src json.RawMessage) *Date {
+	var in jsonDate
+	if json.Unmarshal(src, &in) != nil {
+		if in.Raw = readText(src); in.Raw == "" {
+			return nil
+		}
+	}
+	d := &Date{circa: bool(in.Circa), season: strings.TrimSpace(readText(in.Season)), literal: clean(in.Literal)}
+	for i, parts := range in.Parts {
+		to := &d.from
+		if i == 1 {
+			d.isRange = true
+			to = &d.to
+		}
+		for j := 0; j < len(parts) && j < 3 && i < 2; j++ {
+			n, _ := strconv.Atoi(readText(parts[j]))
+			if n > 9999 || n < -9999 {
+				n = 0
+			}
+			to[j] = n
+		}
+	}
+	d.open = d.isRange && d.to[0] == 0
+	if d.to == d.from {
+		d.isRange = false
+	}
+	if d.from[0] == 0 && d.literal == "" {
+		d.raw(clean(in.Raw))
+	}
+	if d.from[0] == 0 && d.literal == "" {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,142 @@
+package csl
+
+import (
+	"strings"
+	"unicode"
+)
+
+// name renders one name. inverted is for names in sort order ("Doe, Jane").
+func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
+	if c.steps++; c.steps > maxSteps || c.size > maxSize {
+		return nil
+	}
+	if name.Literal != "" {
+		return c.part(&n.family, name.Literal)
+	}
+	given, dropping := name.Given, name.Dropping
+	if n.hasInitials {
+		given = initials(given, n.initials, n.initialize, c.style.options.hyphen)
+	}
+	if script := scriptOf(name); script != latin {
+		return c.eastern(n, name, given, script)
+	}
+	if n.form == "short" {
+		return c.part(&n.family, glue(name.Demoted, name.Family))
+	}
+	if !inverted || bool(name.Static) {
+		return c.westernOrder(n, name, given, dropping)
+	}
+	var family, rest *box
+	if c.style.options.demote == "display-and-sort" {
+		family = c.part(&n.family, name.Family)
+		rest = spacedParts(c.part(&n.given, glue(given, dropping)), c.part(&n.family, name.Demoted))
+	} else {
+		family = c.part(&n.family, glue(name.Demoted, name.Family))
+		rest = c.part(&n.given, glue(given, dropping))
+	}
+	return join([]*box{family, rest, leaf(dataLeaf, name.Suffix)}, n.separator)
+}
+
+// westernOrder renders a name with the given name first.
+func (c *run) westernOrder(n *nameStyle, name *Name, given, dropping string) *box {
+	family := c.part(&n.family, glue(name.Demoted, name.Family))
+	before := c.part(&n.given, given)
+	if dropping != "" {
+		b := c.part(&op{format: n.given.format, casing: n.given.casing}, dropping)
+		if before = spacedParts(before, b); attaches(dropping) {
+			return c.suffix(wrap(before, family), name)
+		}
+	}
+	return c.suffix(spacedParts(before, family), name)
+}
+
+// suffix appends "Jr." and the like.
+func (c *run) suffix(b *box, name *Name) *box {
+	if name.Suffix == "" {
+		return b
+	}
+	delim := " "
+	if name.CommaSuffix {
+		delim = ", "
+	}
+	return join([]*box{b, c.data(name.Suffix)}, delim)
+}
+
+// eastern renders a name in a script that puts the family name first.
+func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
+	if n.form == "short" || given == "" {
+		return c.part(&n.family, name.Family)
+	}
+	if s == mixed {
+		return spacedParts(c.part(&n.family, name.Family), c.part(&n.given, given))
+	}
+	return wrap(c.part(&n.family, name.Family), c.part(&n.given, name.Given))
+}
+
+// data returns a text of the item as a box, and counts its length.
+func (c *run) data(s string) *box {
+	c.size += len(s)
+	return rich(s)
+}
+
+// part renders a part of a name with its format and affixes.
+func (c *run) part(o *op, s string) *box {
+	if s == "" {
+		return nil
+	}
+	return c.decorate(o, c.data(s))
+}
+
+// spacedParts joins parts of a name with spaces.
+func spacedParts(a, b *box) *box { return join([]*box{a, b}, " ") }
+
+// glue joins two parts of a name, with a space unless the first ends in an apostrophe or a hyphen.
+func glue(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	case attaches(a):
+		return a + b
+	}
+	return a + " " + b
+}
+
+// attaches reports whether a particle stands at the next word without a space ("d'", "al-").
+func attaches(particle string) bool {
+	for _, end := range [...]string{"'", "’", "-", "ʻ"} {
+		if strings.HasSuffix(particle, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// A script says how the parts of a name are ordered.
+type script uint8
+
+const (
+	latin   script = iota
+	mixed          // a family name of East Asia with a given name in another script
+	chinese        // or Japanese or Korean
+)
+
+// scriptOf returns the script of a name.
+func scriptOf(n *Name) script {
+	switch {
+	case strings.IndexFunc(n.Family, western) >= 0 || n.Family == "":
+		return latin
+	case n.Given != "" && western([]rune(n.Given)[0]):
+		return mixed
+	case strings.IndexFunc(n.Family, unicode.IsLetter) < 0:
+		return latin
+	}
+	return chinese
+}
+
+// western reports whether r is a letter of a script that is written like Latin: given name first, with spaces.
+func western(r rune) bool {
+	return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Bopomofo)
+}

@@ -1,0 +1,179 @@
+package csl
+
+import (
+	"slices"
+	"strconv"
+)
+
+// names renders a cs:names: each of its variables that has names, or else a substitute.
+func (c *run) names(o *op) (*box, status) {
+	variables := o.names.variables
+	joined := c.editorTranslator(variables)
+	var boxes []*box
+	for _, variable := range variables {
+		label := variable
+		switch {
+		case c.used[variable]:
+			continue
+		case joined && variable == "editor":
+			label = "editortranslator"
+		case joined && variable == "translator":
+			continue
+		}
+		if all := c.it.names[variable]; len(all) > 0 {
+			if b := c.variableNames(o.names, variable, label, all); b != nil {
+				boxes = append(boxes, b)
+			}
+			c.use(variable)
+		}
+	}
+	if len(boxes) == 0 {
+		return c.substituted(o)
+	}
+	b := join(boxes, o.delim)
+	c.noteAuthors(b)
+	return c.decorate(o, b), status{called: true, filled: true}
+}
+
+// noteAuthors keeps the first names of the entry for its key.
+func (c *run) noteAuthors(b *box) {
+	if c.authors == "" && b != nil {
+		c.authors = b.plain()
+	}
+}
+
+// editorTranslator reports whether a cs:names of editors and translators names the same persons twice.
+func (c *run) editorTranslator(variables []string) bool {
+	if len(variables) != 2 || !slices.Contains(variables, "editor") || !slices.Contains(variables, "translator") {
+		return false
+	}
+	editors, translators := c.it.names["editor"], c.it.names["translator"]
+	return len(editors) > 0 && slices.EqualFunc(editors, translators, func(a, b Name) bool {
+		return a.Family == b.Family && a.Given == b.Given && a.Literal == b.Literal && a.Suffix == b.Suffix
+	})
+}
+
+// substituted renders the first substitute that is not empty, and notes its variables: they do not occur again in
+// the entry.
+func (c *run) substituted(o *op) (*box, status) {
+	outer := c.substitute
+	c.substitute = true
+	defer func() { c.substitute = outer }()
+	for i := range o.names.substitute {
+		if b, s := c.op(&o.names.substitute[i]); b != nil {
+			c.noteAuthors(b)
+			s.called, s.filled = true, true
+			return c.decorate(o, b), s
+		}
+	}
+	return nil, status{called: true}
+}
+
+// variableNames renders the names of one variable with their label.
+func (c *run) variableNames(o *names, variable, label string, all []Name) *box {
+	b := c.nameList(o, variable, all)
+	if b == nil || o.label == nil {
+		return b
+	}
+	plural := len(all) > 1
+	switch o.label.plural {
+	case "always":
+		plural = true
+	case "never":
+		plural = false
+	}
+	text := c.locale.text(label, o.label.form, plural)
+	l := c.decorate(o.label, c.leaf(text))
+	if o.labelFirst {
+		return wrap(l, b)
+	}
+	return wrap(b, l)
+}
+
+// nameList renders names with delimiters, "and" and "et al.".
+func (c *run) nameList(o *names, variable string, all []Name) *box {
+	n := &o.name
+	shown, abbreviated := len(all), false
+	if n.min > 0 && len(all) >= n.min && n.first < len(all) {
+		shown, abbreviated = max(n.first, 0), true
+	}
+	if n.form == "count" {
+		return c.leaf(strconv.Itoa(shown))
+	}
+	if shown == 0 {
+		return nil
+	}
+	kids := make([]*box, 0, 2*shown+3)
+	for i := range all[:shown] {
+		if i > 0 {
+			last := i == len(all)-1
+			kids = append(kids, c.leaf(c.between(n, len(all), i, last, n.inverts(i-1))))
+		}
+		kids = append(kids, c.person(n, variable, &all[i], i))
+	}
+	if !abbreviated {
+		return c.nameFormat(n, kids)
+	}
+	if n.useLast && len(all)-shown > 1 {
+		kids = append(kids, c.leaf(n.delim+"… "), c.person(n, variable, &all[len(all)-1], len(all)-1))
+		return c.nameFormat(n, kids)
+	}
+	others := c.leaf(c.locale.text(o.etal.term, "long", false))
+	if others == nil {
+		return c.nameFormat(n, kids)
+	}
+	delim := " "
+	switch {
+	case n.etalDelim == "always", n.etalDelim == "contextual" && shown > 1,
+		n.etalDelim == "after-inverted-name" && n.inverts(shown-1):
+		delim = n.delim
+	}
+	if o.etal.format != (format{}) {
+		others = &box{kids: []*box{others}, format: o.etal.format}
+	}
+	return c.nameFormat(n, append(kids, c.leaf(delim), others))
+}
+
+// nameFormat puts the format and the affixes of cs:name around names.
+func (c *run) nameFormat(n *nameStyle, kids []*box) *box {
+	return c.affix(&op{format: n.format, prefix: n.prefix, suffix: n.suffix}, wrap(kids...))
+}
+
+// inverts reports whether the name at i stands in sort order.
+func (n *nameStyle) inverts(i int) bool {
+	return n.sortOrder == "all" || n.sortOrder == "first" && i == 0
+}
+
+// between returns what stands before the name at i of count.
+func (c *run) between(n *nameStyle, count, i int, last, afterInverted bool) string {
+	if !last || n.and == "" {
+		return n.delim
+	}
+	and := "&"
+	if n.and == "text" {
+		and = c.locale.text("and", "long", false)
+	}
+	switch {
+	case n.lastDelim == "always", n.lastDelim == "contextual" && count > 2,
+		n.lastDelim == "after-inverted-name" && afterInverted:
+		return spaced(n.delim) + and + " "
+	}
+	return " " + and + " "
+}
+
+// spaced returns a delimiter that ends in a space.
+func spaced(delim string) string {
+	if delim == "" || delim[len(delim)-1] != ' ' {
+		return delim + " "
+	}
+	return delim
+}
+
+// person renders one name, marked with its variable and index.
+func (c *run) person(n *nameStyle, variable string, name *Name, i int) *box {
+	b := c.name(n, name, n.inverts(i))
+	if b == nil {
+		return nil
+	}
+	return &box{kids: []*box{b}, mark: `data-name="` + variable + " " + strconv.Itoa(i) + `"`}
+}

@@ -1,0 +1,220 @@
+package csl
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// number renders a cs:number.
+func (c *run) number(o *op) (*box, status) {
+	if o.name == "citation-number" {
+		return c.variable(o)
+	}
+	text := c.it.texts[o.name]
+	if text == "" || c.used[o.name] {
+		return nil, status{called: true}
+	}
+	c.use(o.name)
+	c.size += len(text)
+	if o.name == "page" {
+		text = c.pages(text)
+	} else if isNumeric(text) {
+		text = c.numbers(text, o.name, o.form)
+	} else {
+		text = dashed(text)
+	}
+	return c.decorate(o, rich(text)), status{called: true, filled: true}
+}
+
+// isNumeric reports whether a text is a number, with letters around it or not ("2nd", "D2"), or a list or range of
+// numbers.
+func isNumeric(s string) bool {
+	if s = strings.TrimSpace(s); s == "" {
+		return false
+	}
+	for token := range numberTokens(s) {
+		if !isNumber(token) {
+			return false
+		}
+	}
+	return true
+}
+
+// isNumber reports whether a text is digits with letters around them.
+func isNumber(s string) bool {
+	digits := 0
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case !unicode.IsLetter(r):
+			return false
+		}
+	}
+	return digits > 0
+}
+
+// numberTokens yields the parts of a list of numbers and the separator before each.
+func numberTokens(s string) func(yield func(token, separator string) bool) {
+	return func(yield func(token, separator string) bool) {
+		separator := ""
+		for {
+			i := strings.IndexAny(s, ",&-–;")
+			if i < 0 {
+				yield(strings.TrimSpace(s), separator)
+				return
+			}
+			_, size := utf8.DecodeRuneInString(s[i:])
+			if !yield(strings.TrimSpace(s[:i]), separator) {
+				return
+			}
+			separator, s = s[i:i+size], s[i+size:]
+		}
+	}
+}
+
+// numbers renders a list or range of numbers in a form.
+func (c *run) numbers(s, variable, form string) string {
+	var all strings.Builder
+	for token, separator := range numberTokens(s) {
+		switch separator {
+		case "":
+		case ",", ";":
+			all.WriteString(separator + " ")
+		case "&":
+			all.WriteString(" & ")
+		default:
+			all.WriteString("–")
+		}
+		if n, err := strconv.Atoi(token); err == nil {
+			token = c.inForm(n, token, variable, form)
+		}
+		all.WriteString(token)
+	}
+	return all.String()
+}
+
+// inForm renders a number in a form. The gender of ordinals is that of the variable's term.
+func (c *run) inForm(n int, text, variable, form string) string {
+	gender := ""
+	if t, ok := c.locale.term(termOf(variable), "long"); ok {
+		gender = t.gender
+	}
+	switch form {
+	case "ordinal":
+		return c.locale.ordinal(n, gender)
+	case "long-ordinal":
+		return c.locale.longOrdinal(n, gender)
+	case "roman":
+		return roman(n, text)
+	}
+	return text
+}
+
+// longOrdinal returns a number up to ten as a word ("first"), and others as ordinals.
+func (l *Locale) longOrdinal(n int, gender string) string {
+	if n >= 1 && n <= 10 {
+		name := fmt.Sprintf("long-ordinal-%02d", n)
+		for _, g := range [...]string{gender, ""} {
+			if t, ok := l.terms[termKey{name, "long", g}]; ok {
+				return t.single
+			}
+		}
+	}
+	return l.ordinal(n, gender)
+}
+
+// ordinal returns a number with its ordinal ending ("2nd"). Endings of two digits go before endings of one.
+func (l *Locale) ordinal(n int, gender string) string {
+	text := strconv.Itoa(n)
+	if n < 0 {
+		return text
+	}
+	for _, g := range [...]string{gender, ""} {
+		for _, digits := range [...]int{n % 100, n % 10} {
+			t, ok := l.terms[termKey{fmt.Sprintf("ordinal-%02d", digits), "long", g}]
+			if ok && t.matches(n, digits) {
+				return text + t.single
+			}
+		}
+		if t, ok := l.terms[termKey{"ordinal", "long", g}]; ok {
+			return text + t.single
+		}
+	}
+	return text
+}
+
+// matches reports whether an ordinal ending for digits is the one for n.
+func (t term) matches(n, digits int) bool {
+	switch t.match {
+	case "whole-number":
+		return n == digits
+	case "last-two-digits":
+		return n%100 == digits
+	case "last-digit":
+		return n%10 == digits%10
+	}
+	return n%100 == digits && digits >= 10 || digits < 10 && n%10 == digits
+}
+
+// roman returns a number up to 3999 in Roman digits, and text for others.
+func roman(n int, text string) string {
+	if n <= 0 || n >= 4000 {
+		return text
+	}
+	s := ""
+	for i, value := range [...]int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1} {
+		for ; n >= value; n -= value {
+			s += [...]string{"m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"}[i]
+		}
+	}
+	return s
+}
+
+// dashed returns a number with en dashes in its ranges. A hyphen after a backslash is part of the number.
+func dashed(s string) string {
+	if strings.IndexByte(s, '-') < 0 {
+		return s
+	}
+	var all strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '-':
+			i++
+			all.WriteByte('-')
+		case s[i] == '-' && endsNumber(s[:i]) && startsNumber(s[i+1:]):
+			t := strings.TrimRight(all.String(), " ")
+			all.Reset()
+			all.WriteString(t + "–")
+			for i+1 < len(s) && s[i+1] == ' ' {
+				i++
+			}
+		default:
+			all.WriteByte(s[i])
+		}
+	}
+	return all.String()
+}
+
+// endsNumber reports whether the last word of a text is a number, also a Roman one.
+func endsNumber(s string) bool {
+	s = strings.TrimRight(s, " ")
+	return isPage(s[strings.LastIndexAny(s, " ,;&-")+1:])
+}
+
+// startsNumber reports whether the first word of a text is a number, also a Roman one.
+func startsNumber(s string) bool {
+	s = strings.TrimLeft(s, " ")
+	if i := strings.IndexAny(s, " ,;&-"); i >= 0 {
+		s = s[:i]
+	}
+	return isPage(s)
+}
+
+// isPage reports whether a word is a number with letters around it, or a Roman number.
+func isPage(s string) bool {
+	return isNumber(s) || s != "" && strings.Trim(s, "ivxlcdm") == "" || s != "" && strings.Trim(s, "IVXLCDM") == ""
+}

@@ -1,0 +1,112 @@
+package csl
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// pages renders the page variable: ranges in the style's form, with the dash of the locale.
+func (c *run) pages(s string) string {
+	format := c.style.options.pageRange
+	dash := "–"
+	if t, ok := c.locale.term("page-range-delimiter", "long"); ok && t.single != "" {
+		dash = t.single
+	}
+	if format == "" {
+		return strings.ReplaceAll(dashed(s), "–", dash)
+	}
+	var all strings.Builder
+	for s != "" {
+		i := strings.IndexAny(s, ",;&")
+		if i < 0 {
+			i = len(s)
+		}
+		all.WriteString(onePageRange(s[:i], format, dash))
+		if i < len(s) {
+			if s[i] == '&' {
+				all.WriteString(" & ")
+			} else {
+				all.WriteString(s[i:i+1] + " ")
+			}
+			i++
+		}
+		s = strings.TrimLeft(s[i:], " ")
+	}
+	return all.String()
+}
+
+// onePageRange renders one range or page.
+func onePageRange(s, format, dash string) string {
+	s = strings.TrimSpace(s)
+	i := strings.IndexAny(s, "-–")
+	if i <= 0 || s[i-1] == '\\' {
+		return strings.ReplaceAll(s, `\-`, "-")
+	}
+	_, size := utf8.DecodeRuneInString(s[i:])
+	first, last := strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+size:])
+	if !isPage(first) || !isPage(last) {
+		return s
+	}
+	prefix, from := splitPage(first)
+	lastPrefix, to := splitPage(last)
+	switch {
+	case from == "" || to == "", lastPrefix != "" && lastPrefix != prefix:
+		return first + dash + last
+	case lastPrefix == "" && prefix != "" && len(to) >= len(from):
+		return first + "-" + last // no range: "n11564-1568"
+	}
+	full := to
+	if len(to) < len(from) {
+		full = from[:len(from)-len(to)] + to
+	}
+	if len(full) != len(from) && format != "expanded" || full < from && len(full) == len(from) {
+		return first + dash + lastPrefix + to
+	}
+	switch format {
+	case "expanded":
+		return first + dash + prefix + full
+	case "minimal":
+		return first + dash + shortest(from, full, 1)
+	case "minimal-two":
+		return first + dash + shortest(from, full, 2)
+	}
+	short := chicago(from, full, format)
+	if short == full {
+		return first + dash + prefix + full
+	}
+	return first + dash + short
+}
+
+// splitPage splits a page into what precedes its last digits and these digits. The digits are "" if more follows.
+func splitPage(s string) (prefix, digits string) {
+	i := len(s)
+	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
+		i--
+	}
+	return s[:i], s[i:]
+}
+
+// shortest returns the digits of to that differ from those of from, but at least n.
+func shortest(from, to string, n int) string {
+	i := 0
+	for i < len(to)-n && from[i] == to[i] {
+		i++
+	}
+	return to[i:]
+}
+
+// chicago shortens the last page as the Chicago Manual of Style has it.
+func chicago(from, to, format string) string {
+	switch n := len(from); {
+	case n < 3 || from[n-2:] == "00":
+		return to
+	case from[n-2] == '0':
+		return shortest(from, to, 1)
+	case n == 4 && format != "chicago-16":
+		if short := shortest(from, to, 2); len(short) < 3 {
+			return short
+		}
+		return to
+	}
+	return shortest(from, to, 2)
+}

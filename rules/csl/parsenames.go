@@ -1,0 +1,98 @@
+package csl
+
+import (
+	"cmp"
+	"strings"
+)
+
+// names compiles a cs:names. It has the options of its cs:name, of the bibliography and of the style, in this order.
+func (p *parser) names(n *node) (*names, error) {
+	all := &names{variables: strings.Fields(n.attrs["variable"]), etal: etal{term: "et-al"}}
+	if len(all.variables) == 0 {
+		return nil, n.fail("<names> has no variable")
+	}
+	name := &node{}
+	for _, kid := range n.kids {
+		switch kid.name {
+		case "name":
+			name = kid
+		case "et-al":
+			all.etal = etal{cmp.Or(kid.attrs["term"], "et-al"), formatOf(kid)}
+		case "label":
+			label := decorated(kid, opLabel)
+			all.label, all.labelFirst = &label, n.child("name") != nil && name != n.child("name")
+		}
+	}
+	all.name = p.nameStyle(name)
+	substitute := n.child("substitute")
+	if substitute == nil {
+		return all, nil
+	}
+	var err error
+	if all.substitute, err = p.ops(substitute.kids); err != nil {
+		return nil, err
+	}
+	for i, kid := range substitute.kids { // names without children look like those they stand for
+		if sub := all.substitute[i].names; sub != nil && len(kid.kids) == 0 {
+			sub.name, sub.etal, sub.label, sub.labelFirst = all.name, all.etal, all.label, all.labelFirst
+		}
+	}
+	return all, nil
+}
+
+// nameStyle compiles a cs:name.
+func (p *parser) nameStyle(n *node) nameStyle {
+	get := func(attr, inherited string) (string, bool) {
+		if v, ok := n.attrs[attr]; ok {
+			return v, true
+		}
+		if v, ok := p.bib.attrs[inherited]; ok {
+			return v, true
+		}
+		v, ok := p.root.attrs[inherited]
+		return v, ok
+	}
+	text := func(attr, fallback string) string {
+		if v, ok := get(attr, attr); ok {
+			return v
+		}
+		return fallback
+	}
+	s := nameStyle{
+		and: text("and", ""), etalDelim: text("delimiter-precedes-et-al", "contextual"),
+		lastDelim: text("delimiter-precedes-last", "contextual"), min: number(text("et-al-min", "")),
+		first: number(text("et-al-use-first", "1")), useLast: text("et-al-use-last", "") == "true",
+		initialize: text("initialize", "true") == "true", sortOrder: text("name-as-sort-order", ""),
+		separator: text("sort-separator", ", "), format: formatOf(n), prefix: n.attrs["prefix"],
+		suffix: n.attrs["suffix"], delim: ", ", form: "long",
+	}
+	s.initials, s.hasInitials = get("initialize-with", "initialize-with")
+	if v, ok := get("delimiter", "name-delimiter"); ok {
+		s.delim = v
+	}
+	if v, ok := get("form", "name-form"); ok {
+		s.form = v
+	}
+	for _, part := range n.kids {
+		if o := decorated(part, opValue); part.attrs["name"] == "family" {
+			s.family = o
+		} else {
+			s.given = o
+		}
+	}
+	return s
+}
+
+// newDate compiles a cs:date of a style or of a locale.
+func newDate(n *node) *dateOp {
+	d := &dateOp{form: n.attrs["form"], limit: cmp.Or(n.attrs["date-parts"], "year-month-day")}
+	for _, kid := range n.kids {
+		part := datePart{op: decorated(kid, opValue), rangeDelim: "–", set: kid.attrs}
+		part.name = kid.attrs["name"]
+		if v, ok := kid.attrs["range-delimiter"]; ok {
+			part.rangeDelim = v
+		}
+		d.parts = append(d.parts, part)
+	}
+	return d
+}

@@ -1,0 +1,90 @@
+package csl
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// collisions say what stays of two punctuation marks, if the style puts them beside each other. Pairs that are not
+// listed both stay.
+var collisions = map[string]string{
+	"!.": "!", "!:": "!", "!!": "!",
+	"?.": "?", "?:": "?", "??": "?",
+	":.": ":", "::": ":", ":!": "!", ":?": "?",
+	"..": ".", ",,": ",",
+	";.": ";", ";:": ";", ";;": ";", ";!": "!", ";?": "?",
+}
+
+// punctuate removes punctuation and spaces that occur twice where parts meet, and moves commas and periods into quotes
+// if the locale has them there.
+func (r *Renderer) punctuate(all *box) {
+	var before, inQuote *box // the last text, and the last one within quotes that end there
+	all.leaves(func(l *box) {
+		switch l.leaf {
+		case openQuote, slotStart, slotEnd:
+			if l.leaf == openQuote {
+				before, inQuote = nil, nil
+			}
+			return
+		case closeQuote:
+			inQuote = before
+			before = l
+			return
+		}
+		if l.text == "" || l.text == SuffixSlot || l.text == NumberSlot {
+			if l.text != "" {
+				before, inQuote = nil, nil
+			}
+			return
+		}
+		if inQuote != nil {
+			r.afterQuote(inQuote, l)
+		} else if before != nil {
+			collide(before, l)
+		}
+		if l.text != "" {
+			before, inQuote = l, nil
+		}
+	})
+}
+
+// afterQuote treats the text right after a closing quote, whose last text is in.
+func (r *Renderer) afterQuote(in, after *box) {
+	mark := strings.IndexAny(after.text[:1], ".,:;!?") == 0
+	if !mark {
+		return
+	}
+	first := after.text[:1]
+	if r.locale.options["punctuation-in-quote"] == "true" && (first == "." || first == ",") {
+		after.text = after.text[1:]
+		moved := &box{text: first}
+		collide(in, moved)
+		in.text += moved.text
+		return
+	}
+	if last := in.text[len(in.text)-1:]; strings.ContainsAny(last, ".!?") && first == "." && last == "." {
+		in.text = in.text[:len(in.text)-1]
+	}
+}
+
+// collide removes what two texts that meet have twice.
+func collide(left, right *box) {
+	for left.text != "" && right.text != "" {
+		a, _ := utf8.DecodeLastRuneInString(left.text)
+		b, size := utf8.DecodeRuneInString(right.text)
+		if a == ' ' && b == ' ' {
+			right.text = right.text[size:]
+			continue
+		}
+		pair := string(a) + string(b)
+		stays, ok := collisions[pair]
+		if !ok {
+			return
+		}
+		if stays == string(a) {
+			right.text = right.text[size:]
+		} else {
+			left.text = left.text[:len(left.text)-1]
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package csl
+
+// quoteMarks are a locale's quotation marks: of quotes, and of quotes within quotes.
+type quoteMarks [2]struct{ open, close string }
+
+// quoteMarks returns the locale's quotation marks.
+func (l *Locale) quoteMarks() (q quoteMarks) {
+	for i, terms := range [...][2]string{{"open-quote", "close-quote"}, {"open-inner-quote", "close-inner-quote"}} {
+		q[i].open, q[i].close = l.text(terms[0], "long", false), l.text(terms[1], "long", false)
+	}
+	return q
+}
+
+// quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks.
+func (r *Renderer) quote(b *box, depth int) {
+	if b.leaf != inner {
+		return
+	}
+	inside := depth
+	if b.quoted {
+		inside++
+	}
+	for _, kid := range b.kids {
+		r.quote(kid, inside)
+	}
+	if !b.quoted {
+		return
+	}
+	marks := r.marks[depth%2]
+	kids := make([]*box, 0, len(b.kids)+2)
+	kids = append(append(kids, &box{leaf: openQuote, text: marks.open}), b.kids...)
+	b.kids = append(kids, &box{leaf: closeQuote, text: marks.close})
+}

@@ -1,0 +1,288 @@
+package csl
+
+import "strings"
+
+// Limits of the work on one entry. A real entry takes fewer than 2,000 steps and has fewer than 20 kB.
+const (
+	maxSteps = 50_000
+	maxSize  = 128 << 10
+)
+
+// A Renderer renders entries by a style in a language. It is immutable and safe for concurrent use.
+type Renderer struct {
+	style  *Style
+	locale *Locale
+	marks  quoteMarks
+}
+
+// Renderer returns a renderer for lists in a language. A style with a locale of its own always has that one.
+func (s *Style) Renderer(l Locales, lang string) *Renderer {
+	if s.lang != "" {
+		lang = s.lang
+	}
+	if lang == "" {
+		lang = "en-US"
+	}
+	r := &Renderer{style: s, locale: s.resolve(l, lang)}
+	r.marks = r.locale.quoteMarks()
+	return r
+}
+
+// Lang returns the language that the renderer renders in.
+func (r *Renderer) Lang() string { return r.locale.lang }
+
+// A run renders one entry.
+type run struct {
+	*Renderer
+	it         *Item
+	steps      int
+	size       int             // bytes of text so far
+	used       map[string]bool // variables that cs:substitute has rendered already
+	suffixed   bool            // whether the year has its slot
+	authors    string          // the first names, for Entry.Key
+	substitute bool            // whether a substitute is being rendered
+}
+
+// status says what an element called. A group shows only if a variable in it is not empty, or if it calls none.
+type status struct {
+	called bool // a variable
+	filled bool // a variable that is not empty
+	term   bool // a term or a text of the style
+}
+
+// add merges the status of a child.
+func (s *status) add(kid status) {
+	s.called = s.called || kid.called
+	s.filled = s.filled || kid.filled
+	s.term = s.term || kid.term
+}
+
+// Entry renders one item.
+func (r *Renderer) Entry(it *Item) Entry {
+	c := &run{Renderer: r, it: it}
+	layout := &r.style.layout
+	boxes, _ := c.list(layout.kids)
+	if r.style.options.secondField && len(boxes) > 1 {
+		boxes = aligned(boxes)
+		boxes[0], boxes[1] = c.affixLayout(layout, boxes[0], true), c.affixLayout(layout, boxes[1], false)
+		return c.finish(&box{kids: boxes})
+	}
+	all := join(boxes, layout.delim)
+	if all == nil {
+		return Entry{}
+	}
+	o := *layout
+	o.prefix, o.suffix = "", ""
+	all = wrap(leaf(styleLeaf, layout.prefix), all, leaf(styleLeaf, layout.suffix))
+	return c.finish(c.affix(&o, all))
+}
+
+// aligned puts the first field in the margin and the others beside it.
+func aligned(boxes []*box) []*box {
+	return []*box{{kids: boxes[:1:1], display: "left-margin"}, {kids: boxes[1:], display: "right-inline"}}
+}
+
+// affixLayout puts the layout's prefix in its first part, or the suffix in its last one.
+func (c *run) affixLayout(layout *op, b *box, first bool) *box {
+	if first {
+		b.kids = some(append([]*box{leaf(styleLeaf, layout.prefix)}, b.kids...)...)
+	} else {
+		b.kids = some(append(b.kids, leaf(styleLeaf, layout.suffix))...)
+	}
+	b.format = layout.format
+	return b
+}
+
+// list renders elements and returns the boxes that are not empty.
+func (c *run) list(ops []op) ([]*box, status) {
+	var boxes []*box
+	var all status
+	for i := range ops {
+		b, s := c.op(&ops[i])
+		all.add(s)
+		if b != nil {
+			boxes = append(boxes, b)
+		}
+	}
+	return boxes, all
+}
+
+// op renders an element. When the entry has become too long it renders nothing.
+func (c *run) op(o *op) (*box, status) {
+	if c.steps++; c.steps > maxSteps || c.size > maxSize {
+		return nil, status{}
+	}
+	switch o.kind {
+	case opGroup:
+		return c.group(o)
+	case opMacro:
+		boxes, s := c.list(o.macro.ops)
+		return c.decorate(o, join(boxes, "")), s
+	case opVariable:
+		return c.variable(o)
+	case opTerm:
+		text := c.locale.text(o.name, o.form, o.plural == "true")
+		return c.decorate(o, c.leaf(text)), status{term: true}
+	case opValue:
+		return c.decorate(o, c.leaf(o.name)), status{term: true}
+	case opNumber:
+		return c.number(o)
+	case opLabel:
+		return c.label(o, o.name, false)
+	case opNames:
+		return c.names(o)
+	case opDate:
+		return c.date(o)
+	}
+	return c.choose(o)
+}
+
+// leaf returns a text of the style as a box, and counts its length.
+func (c *run) leaf(s string) *box {
+	c.size += len(s)
+	return leaf(styleLeaf, s)
+}
+
+// group renders a cs:group.
+func (c *run) group(o *op) (*box, status) {
+	boxes, s := c.list(o.kids)
+	c.size += len(o.delim) * len(boxes)
+	if s.called && !s.filled {
+		return nil, s
+	}
+	b := join(boxes, o.delim)
+	if b == nil {
+		return nil, s
+	}
+	return c.decorate(o, b), status{called: true, filled: true}
+}
+
+// choose renders a cs:choose.
+func (c *run) choose(o *op) (*box, status) {
+	for i := range o.branches {
+		if c.matches(&o.branches[i]) {
+			boxes, s := c.list(o.branches[i].ops)
+			return join(boxes, ""), s
+		}
+	}
+	return nil, status{}
+}
+
+// matches tests the conditions of a branch.
+func (c *run) matches(b *branch) bool {
+	for _, cond := range b.conds {
+		ok := c.test(cond)
+		switch {
+		case b.match == "any" && ok:
+			return true
+		case b.match == "all" && !ok, b.match == "none" && ok:
+			return false
+		}
+	}
+	return b.match != "any" || len(b.conds) == 0
+}
+
+// test tests one condition.
+func (c *run) test(t cond) bool {
+	switch t.test {
+	case "type":
+		return c.it.kind == t.value
+	case "variable":
+		return c.has(t.value)
+	case "is-numeric":
+		return isNumeric(c.it.texts[t.value])
+	case "is-uncertain-date":
+		d := c.it.dates[t.value]
+		return d != nil && d.circa
+	}
+	return false // position, locator and disambiguate concern citations
+}
+
+// has reports whether a variable is not empty.
+func (c *run) has(variable string) bool {
+	return c.it.texts[variable] != "" || c.it.dates[variable] != nil || len(c.it.names[variable]) > 0 ||
+		variable == "citation-number"
+}
+
+// variable renders a cs:text of a variable.
+func (c *run) variable(o *op) (*box, status) {
+	switch o.name {
+	case "citation-number":
+		return c.decorate(o, c.leaf(NumberSlot)), status{called: true, filled: true}
+	case "year-suffix":
+		if !c.style.suffixed || c.suffixed {
+			return nil, status{}
+		}
+		c.suffixed = true
+		return c.decorate(o, slotBox()), status{}
+	}
+	text := c.text(o.name, o.form)
+	if text == "" || c.used[o.name] {
+		return nil, status{called: true}
+	}
+	c.use(o.name)
+	c.size += len(text)
+	var b *box
+	switch {
+	case o.name == "page":
+		b = rich(c.pages(text))
+	case numberVariables[o.name]:
+		b = rich(dashed(text))
+	default:
+		b = rich(text)
+	}
+	return c.linked(o, b, text), status{called: true, filled: true}
+}
+
+// slotBox returns the slot of the year's suffix.
+func slotBox() *box { return &box{leaf: styleLeaf, text: SuffixSlot, slot: true} }
+
+// use notes that a variable has been rendered in place of names.
+func (c *run) use(variable string) {
+	if c.substitute {
+		if c.used == nil {
+			c.used = map[string]bool{}
+		}
+		c.used[variable] = true
+	}
+}
+
+// text returns the text of a variable.
+func (c *run) text(variable, form string) string {
+	if form == "short" {
+		if s := c.it.texts[variable+"-short"]; s != "" {
+			return s
+		}
+	}
+	return c.it.texts[variable]
+}
+
+// linked decorates a text, and makes titles, DOIs and URLs recognisable to the list.
+func (c *run) linked(o *op, b *box, text string) *box {
+	href := ""
+	switch o.name {
+	case "title":
+		b = &box{kids: []*box{b}, mark: "data-title"}
+	case "URL":
+		if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
+			href = text
+		}
+	case "DOI":
+		doi := text
+		for _, prefix := range [...]string{"https://doi.org/", "http://doi.org/", "http://dx.doi.org/",
+			"https://dx.doi.org/", "doi:"} {
+			doi = strings.TrimPrefix(doi, prefix)
+		}
+		href = "https://doi.org/" + doi
+	}
+	if href == "" {
+		return c.decorate(o, b)
+	}
+	if strings.HasSuffix(o.prefix, "doi.org/") { // the address is the link
+		address := *o
+		address.suffix = ""
+		b = &box{kids: []*box{c.decorate(&address, b)}, href: href}
+		return c.affix(&op{suffix: o.suffix}, b)
+	}
+	return c.decorate(o, &box{kids: []*box{b}, href: href})
+}
