@@ -9,6 +9,8 @@ type box struct {
 	kids   []*box
 	format format
 	quoted bool
+	single bool // has the other quotation marks, unless it stands in a quote with these
+	rich   bool // comes from markup in the data
 
 	display string
 	mark    string // attribute of the span around it, such as data-title

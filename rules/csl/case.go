@@ -33,22 +33,16 @@ func (c *run) recase(b *box, casing string) {
 	case "capitalize-first":
 		capitalizeFirst(runes, actions)
 	case "capitalize-all":
-		for start, end := range caseWords(runes) {
-			capitalizeFirst(runes[start:end], actions[start:end])
+		for _, w := range titleWords(runes) {
+			actions[w[0]] = upperCase
 		}
 	case "sentence":
 		fill(actions, lowerCase)
-		for i, r := range runes {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				actions[i] = keepCase
-				if unicode.IsLower(r) {
-					actions[i] = upperCase
-				}
-				break
-			}
-		}
+		first := firstWord(runes)
+		fill(actions[:len(first)], keepCase)
+		capitalizeFirst(first, actions)
 	case "title":
-		titleCase(runes, fixed, actions)
+		titleCase(runes, actions)
 	}
 	i := 0
 	b.leaves(func(l *box) {
@@ -76,9 +70,10 @@ func upper(r rune) string {
 	return string(unicode.ToUpper(r))
 }
 
-// runes calls f for each rune of the leaves, and says whether it has the class nocase.
+// runes calls f for each rune of the leaves, and says whether it keeps its case: with the class nocase, and in
+// superscripts, subscripts and small capitals of the data.
 func (b *box) runes(nocase bool, f func(r rune, nocase bool)) {
-	nocase = nocase || b.nocase
+	nocase = nocase || b.nocase || b.format.align > normal || b.format.variant == smallCaps && b.rich
 	if b.leaf != inner {
 		for _, r := range b.text {
 			f(r, nocase)
@@ -136,20 +131,4 @@ func hasUpper(runes []rune) bool {
 		}
 	}
 	return false
-}
-
-// caseWords yields the bounds of the words between spaces.
-func caseWords(runes []rune) func(yield func(start, end int) bool) {
-	return func(yield func(start, end int) bool) {
-		for start := 0; start < len(runes); {
-			end := start
-			for end < len(runes) && !unicode.IsSpace(runes[end]) {
-				end++
-			}
-			if end > start && !yield(start, end) {
-				return
-			}
-			start = end + 1
-		}
-	}
 }

@@ -14,7 +14,7 @@ const (
 
 // finish returns the entry of a rendered box.
 func (c *run) finish(all *box) Entry {
-	c.quote(all, 0)
+	c.quote(all, -1)
 	c.punctuate(all)
 	w := writer{}
 	w.box(all, format{})

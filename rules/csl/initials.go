@@ -18,33 +18,28 @@ func initials(given, mark string, all, hyphen bool) string {
 		given = strings.ReplaceAll(given, "-", " ")
 	}
 	var s strings.Builder
-	trimmed := strings.TrimRight(mark, " ")
 	for _, word := range initialWords(given) {
-		switch first, rest := firstInitial(word.text); {
-		case first == "":
-			space(&s)
-			s.WriteString(word.text)
-			s.WriteByte(' ')
-		case all || rest == "":
-			if word.hyphen {
+		first, rest := firstInitial(word.text)
+		initial := first != "" && (all || rest == "")
+		switch {
+		case word.hyphen && s.Len() > 0:
+			if initial || !all {
 				trimSpace(&s)
 				s.WriteByte('-')
 			}
+		case !initial:
+			space(&s)
+		}
+		switch {
+		case initial:
 			s.WriteString(first)
 			s.WriteString(mark)
+		case word.hyphen && all && first == "": // the second part of a name ("Ji-woo")
 		default:
-			switch {
-			case word.hyphen:
-				trimSpace(&s)
-				s.WriteByte('-')
-			case s.Len() > 0:
-				space(&s)
-			}
 			s.WriteString(word.text)
 			s.WriteByte(' ')
 		}
 	}
-	_ = trimmed
 	return strings.TrimRight(s.String(), " ")
 }
 
@@ -88,7 +83,7 @@ func initialWords(s string) []initialWord {
 			i = len(s)
 		}
 		if i > 0 {
-			words = append(words, initialWord{s[:i], hyphen && startsUpper(s[:i])})
+			words = append(words, initialWord{s[:i], hyphen})
 			hyphen = false
 		}
 		if i == len(s) {
@@ -99,12 +94,6 @@ func initialWords(s string) []initialWord {
 		s = s[i+size:]
 	}
 	return words
-}
-
-// startsUpper reports whether a word begins with a capital letter.
-func startsUpper(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsUpper(r) || unicode.IsTitle(r)
 }
 
 // firstInitial returns the initial of a word and what follows it. The initial is "" for words in lower case. It has

@@ -76,7 +76,7 @@ func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
 // data returns a text of the item as a box, and counts its length.
 func (c *run) data(s string) *box {
 	c.size += len(s)
-	return rich(s)
+	return c.rich(s)
 }
 
 // part renders a part of a name with its format and affixes.

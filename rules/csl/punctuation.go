@@ -50,8 +50,7 @@ func (r *Renderer) punctuate(all *box) {
 
 // afterQuote treats the text right after a closing quote, whose last text is in.
 func (r *Renderer) afterQuote(in, after *box) {
-	mark := strings.IndexAny(after.text[:1], ".,:;!?") == 0
-	if !mark {
+	if strings.IndexAny(after.text[:1], ".,:;!?") < 0 || after.leaf == dataLeaf {
 		return
 	}
 	first := after.text[:1]

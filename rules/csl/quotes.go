@@ -11,23 +11,30 @@ func (l *Locale) quoteMarks() (q quoteMarks) {
 	return q
 }
 
-// quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks.
-func (r *Renderer) quote(b *box, depth int) {
+// quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks. outer is the index of the
+// marks around b, or -1.
+func (r *Renderer) quote(b *box, outer int) {
 	if b.leaf != inner {
 		return
 	}
-	inside := depth
+	own := outer
 	if b.quoted {
-		inside++
+		switch {
+		case outer >= 0:
+			own = 1 - outer
+		case b.single:
+			own = 1
+		default:
+			own = 0
+		}
 	}
 	for _, kid := range b.kids {
-		r.quote(kid, inside)
+		r.quote(kid, own)
 	}
 	if !b.quoted {
 		return
 	}
-	marks := r.marks[depth%2]
 	kids := make([]*box, 0, len(b.kids)+2)
-	kids = append(append(kids, &box{leaf: openQuote, text: marks.open}), b.kids...)
-	b.kids = append(kids, &box{leaf: closeQuote, text: marks.close})
+	kids = append(append(kids, &box{leaf: openQuote, text: r.marks[own].open}), b.kids...)
+	b.kids = append(kids, &box{leaf: closeQuote, text: r.marks[own].close})
 }

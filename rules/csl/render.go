@@ -93,18 +93,29 @@ func (c *run) affixLayout(layout *op, b *box, first bool) *box {
 	return b
 }
 
-// list renders elements and returns the boxes that are not empty.
-func (c *run) list(ops []op) ([]*box, status) {
-	var boxes []*box
-	var all status
+// list renders elements and returns the boxes that are not empty. What a cs:choose renders stands among its siblings,
+// so that the delimiters of a group go between them.
+func (c *run) list(ops []op) (boxes []*box, all status) {
+	c.collect(ops, &boxes, &all)
+	return boxes, all
+}
+
+// collect appends the boxes of elements to boxes and adds their status to all.
+func (c *run) collect(ops []op, boxes *[]*box, all *status) {
 	for i := range ops {
-		b, s := c.op(&ops[i])
+		o := &ops[i]
+		if o.kind == opChoose {
+			if c.steps++; c.steps <= maxSteps {
+				c.collect(c.choose(o), boxes, all)
+			}
+			continue
+		}
+		b, s := c.op(o)
 		all.add(s)
 		if b != nil {
-			boxes = append(boxes, b)
+			*boxes = append(*boxes, b)
 		}
 	}
-	return boxes, all
 }
 
 // op renders an element. When the entry has become too long it renders nothing.
@@ -116,8 +127,7 @@ func (c *run) op(o *op) (*box, status) {
 	case opGroup:
 		return c.group(o)
 	case opMacro:
-		boxes, s := c.list(o.macro.ops)
-		return c.decorate(o, join(boxes, "")), s
+		return c.group(o)
 	case opVariable:
 		return c.variable(o)
 	case opTerm:
@@ -134,7 +144,8 @@ func (c *run) op(o *op) (*box, status) {
 	case opDate:
 		return c.date(o)
 	}
-	return c.choose(o)
+	boxes, s := c.list(c.choose(o)) // a substitute
+	return join(boxes, ""), s
 }
 
 // leaf returns a text of the style as a box, and counts its length.
@@ -143,9 +154,13 @@ func (c *run) leaf(s string) *box {
 	return leaf(styleLeaf, s)
 }
 
-// group renders a cs:group.
+// group renders a cs:group, or a macro, which is shown by the same rule.
 func (c *run) group(o *op) (*box, status) {
-	boxes, s := c.list(o.kids)
+	ops := o.kids
+	if o.kind == opMacro {
+		ops = o.macro.ops
+	}
+	boxes, s := c.list(ops)
 	c.size += len(o.delim) * len(boxes)
 	if s.called && !s.filled {
 		return nil, s
@@ -157,15 +172,14 @@ func (c *run) group(o *op) (*box, status) {
 	return c.decorate(o, b), status{called: true, filled: true}
 }
 
-// choose renders a cs:choose.
-func (c *run) choose(o *op) (*box, status) {
+// choose returns the elements of the first branch whose conditions hold.
+func (c *run) choose(o *op) []op {
 	for i := range o.branches {
 		if c.matches(&o.branches[i]) {
-			boxes, s := c.list(o.branches[i].ops)
-			return join(boxes, ""), s
+			return o.branches[i].ops
 		}
 	}
-	return nil, status{}
+	return nil
 }
 
 // matches tests the conditions of a branch.
@@ -225,11 +239,11 @@ func (c *run) variable(o *op) (*box, status) {
 	var b *box
 	switch {
 	case o.name == "page":
-		b = rich(c.pages(text))
+		b = c.rich(c.pages(text))
 	case numberVariables[o.name]:
-		b = rich(dashed(text))
+		b = c.rich(dashed(text))
 	default:
-		b = rich(text)
+		b = c.rich(text)
 	}
 	return c.linked(o, b, text), status{called: true, filled: true}
 }

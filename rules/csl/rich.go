@@ -14,11 +14,11 @@ var tags = map[string]format{"i": {style: italic}, "b": {weight: bold}, "sup": {
 const maxTags = 200
 
 // rich returns a text of an item as a box: its markup as formats, its quotes as those of the locale.
-func rich(s string) *box {
-	if strings.IndexAny(s, "<\"'“”‘’„‚«»") < 0 {
+func (r *Renderer) rich(s string) *box {
+	if strings.IndexAny(s, "<\"'“”‘’„‚«»‹›") < 0 {
 		return leaf(dataLeaf, s)
 	}
-	p := richParser{src: s}
+	p := richParser{src: s, marks: &r.marks}
 	p.parse()
 	return wrap(p.finish()...)
 }
@@ -26,6 +26,7 @@ func rich(s string) *box {
 // A richParser reads rich text. Its stack holds what is open.
 type richParser struct {
 	src   string
+	marks *quoteMarks
 	at    int // where the text begins that has not been written
 	stack []richOpen
 	kids  []*box // of the innermost open element
@@ -37,6 +38,7 @@ type richOpen struct {
 	mark  string // "i", "span" or the opening quote
 	text  string // what stands in the text, if it is never closed
 	box   box
+	kind  int // of a quote
 	outer []*box
 }
 
@@ -49,7 +51,7 @@ func (p *richParser) parse() {
 			switch r {
 			case '<':
 				n = p.tag(i)
-			case '"', '\'', '“', '”', '‘', '’', '„', '‚', '«', '»':
+			case '"', '\'', '“', '”', '‘', '’', '„', '‚', '«', '»', '‹', '›':
 				n = p.quote(i, r, size)
 			}
 		}
@@ -74,7 +76,7 @@ func (p *richParser) flush(i int) {
 // open begins an element or a quote.
 func (p *richParser) open(i, n int, mark string, b box) int {
 	p.flush(i)
-	p.stack = append(p.stack, richOpen{mark, p.src[i : i+n], b, p.kids})
+	p.stack = append(p.stack, richOpen{mark: mark, text: p.src[i : i+n], box: b, outer: p.kids})
 	p.kids = nil
 	return n
 }
@@ -123,14 +125,14 @@ func (p *richParser) tag(i int) int {
 	name, attrs, _ := strings.Cut(tag, " ")
 	attrs = strings.ReplaceAll(strings.ReplaceAll(attrs, " ", ""), "'", `"`)
 	if f, ok := tags[name]; ok && attrs == "" {
-		return p.open(i, end+1, name, box{format: f})
+		return p.open(i, end+1, name, box{format: f, rich: true})
 	}
 	switch {
 	case name != "span":
 	case strings.HasPrefix(attrs, `class="nocase"`):
 		return p.open(i, end+1, name, box{nocase: true})
 	case strings.HasPrefix(attrs, `style="font-variant:small-caps`):
-		return p.open(i, end+1, name, box{format: format{variant: smallCaps}})
+		return p.open(i, end+1, name, box{format: format{variant: smallCaps}, rich: true})
 	}
 	return 0
 }
@@ -154,8 +156,20 @@ func (p *richParser) endTag(i, n int, name string) int {
 	return 0
 }
 
-// closing are the quotes that end a quote.
-var closing = map[string]string{`"`: `"`, "'": "'", "“": "”", "‘": "’", "„": "“", "‚": "‘", "«": "»", "»": "«"}
+// kind returns which quote a mark is: 0 for double and 1 for single ones, or -1. Typographic marks count only if they
+// are those of the locale; others stay as they are.
+func (p *richParser) kind(mark string, open bool) int {
+	for i, m := range p.marks {
+		own := m.close
+		if open {
+			own = m.open
+		}
+		if mark == own || mark == `"'`[i:i+1] {
+			return i
+		}
+	}
+	return -1
+}
 
 // quote reads the quotation mark r at i, and returns its length or 0 if it is an apostrophe.
 func (p *richParser) quote(i int, r rune, size int) int {
@@ -164,22 +178,24 @@ func (p *richParser) quote(i int, r rune, size int) int {
 	after, _ := utf8.DecodeRuneInString(p.src[i+size:])
 	startsWord := i == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{-–—/<>\"'“‘„‚", before)
 	endsWord := i+size == len(p.src) || unicode.IsSpace(after) || strings.ContainsRune(".,;:!?)]}-–—/<\"'”’", after)
-	for j := len(p.stack) - 1; j >= 0; j-- {
-		if !p.stack[j].box.quoted {
-			break
+	straight := r == '"' || r == '\''
+	if kind := p.kind(mark, false); kind >= 0 && endsWord && !(straight && startsWord && i > 0 && before != '>') {
+		for j := len(p.stack) - 1; j >= 0 && p.stack[j].box.quoted; j-- {
+			if p.stack[j].kind != kind || (p.stack[j].text == mark) != straight {
+				continue
+			}
+			p.flush(i)
+			for len(p.stack)-1 > j {
+				p.undo()
+			}
+			p.close()
+			return size
 		}
-		if closing[p.stack[j].mark] != mark || (r == '\'' || r == '’') && !endsWord || r == '"' && !endsWord && startsWord {
-			continue
-		}
-		p.flush(i)
-		for len(p.stack)-1 > j {
-			p.undo()
-		}
-		p.close()
-		return size
 	}
-	if _, opens := closing[mark]; opens && r != '’' && startsWord && i+size < len(p.src) && !unicode.IsSpace(after) {
-		return p.open(i, size, mark, box{quoted: true})
+	if kind := p.kind(mark, true); kind >= 0 && startsWord && i+size < len(p.src) && !unicode.IsSpace(after) {
+		n := p.open(i, size, mark, box{quoted: true, single: kind == 1})
+		p.stack[len(p.stack)-1].kind = kind
+		return n
 	}
 	if r == '\'' {
 		p.flush(i)

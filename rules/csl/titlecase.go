@@ -6,47 +6,39 @@ import (
 )
 
 // stopWords stay in lower case in English titles, unless they are first or last.
-var stopWords = words(`a according across afore after against ahead along alongside amid amidst among amongst an and
-	anenst apart apropos around as aside astride at athwart atop back barring because before behind below beneath
-	beside besides between beyond but by c ca circa close despite down due during et except far for forenenst from
-	given in inside instead into lest like modulo near next nor notwithstanding of off on onto or out outside over per
-	plus prior pro pursuant qua rather regardless sans since so such than that the through throughout thru thruout
-	till to toward towards under underneath until unto up upon v. van versus via vis-à-vis vs. where with within
-	without yet v vs de von d`)
+var stopWords = words(`a about above across afore after against al along alongside amid amidst among amongst an and
+	anenst apropos apud around as aside astride at athwart atop barring before behind below beneath beside besides
+	between beyond but by c ca circa d de despite down during et except for forenenst from given in inside into lest
+	like modulo near next nor notwithstanding of off on onto or out over per plus pro qua sans since so than the
+	through throughout thruout till to toward towards under underneath until unto up upon v van versus via von vs
+	with within without yet`)
 
 // titleCase capitalises the words of an English title. Words with capitals stay as they are, since they are names or
-// abbreviations; a title all in capitals has none.
-func titleCase(runes []rune, fixed []bool, actions []action) {
+// abbreviations, and so do single letters.
+func titleCase(runes []rune, actions []action) {
 	words := titleWords(runes)
-	shout := allUpper(runes)
 	for i, w := range words {
 		word := runes[w[0]:w[1]]
-		text := strings.ToLower(string(word))
-		first := i == 0 || startsTitle(runes[words[i-1][1]:w[0]])
-		last := i == len(words)-1
-		switch {
-		case !shout && hasUpper(word):
-			if !first && !last && stopWords[text] && !hasUpper(word[1:]) && len(word) > 1 {
-				actions[w[0]] = lowerCase
-			}
-		case stopWords[text] && !first && !last:
-			fill(actions[w[0]:w[1]], lowerCase)
-		default:
-			if shout {
-				fill(actions[w[0]:w[1]], lowerCase)
-			}
+		first := i == 0 || strings.ContainsAny(string(runes[words[i-1][1]:w[0]]), ":?!")
+		compound := w[1] < len(runes) && runes[w[1]] == '-' && (w[0] == 0 || runes[w[0]-1] != '-')
+		if hasUpper(word) || !unicode.IsLower(word[0]) || w[0] > 0 && strings.ContainsRune("+#$&{", runes[w[0]-1]) {
+			continue
+		}
+		alone := len(word) == 1 || isApostrophe(word[1])
+		stop := i < len(words)-1 && stopWords[string(word)]
+		if first || compound || !alone && !stop {
 			actions[w[0]] = upperCase
 		}
 	}
 }
 
-// titleWords returns the bounds of the words of a title. Apostrophes and periods are part of a word, hyphens and
-// slashes are not.
+// titleWords returns the bounds of the words of a title. Apostrophes are part of a word, hyphens, slashes and periods
+// are not.
 func titleWords(runes []rune) (words [][2]int) {
 	start := -1
 	for i, r := range runes {
-		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
-			start >= 0 && (r == '\'' || r == '’' || r == '`' || r == '.' && i+1 < len(runes) && !unicode.IsSpace(runes[i+1]))
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isApostrophe(r) || r == '_' ||
+			r == '@' || r == '‐' || r == '‑'
 		switch {
 		case letter && start < 0:
 			start = i
@@ -60,19 +52,5 @@ func titleWords(runes []rune) (words [][2]int) {
 	return words
 }
 
-// startsTitle reports whether the text between two words begins a new title.
-func startsTitle(between []rune) bool {
-	return strings.ContainsAny(string(between), ":?!.—")
-}
-
-// allUpper reports whether a text has no letter in lower case.
-func allUpper(runes []rune) bool {
-	some := false
-	for _, r := range runes {
-		if unicode.IsLower(r) {
-			return false
-		}
-		some = some || unicode.IsUpper(r)
-	}
-	return some
-}
+// isApostrophe reports whether r is an apostrophe in one of its spellings.
+func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == '`' }
