@@ -27,7 +27,9 @@ func (r *Renderer) punctuate(all *box) {
 			}
 			return
 		case closeQuote:
-			inQuote = before
+			if inQuote == nil {
+				inQuote = before
+			}
 			before = l
 			return
 		}
@@ -48,21 +50,22 @@ func (r *Renderer) punctuate(all *box) {
 	})
 }
 
-// afterQuote treats the text right after a closing quote, whose last text is in.
+// afterQuote treats the text right after a closing quote, whose last text is in. Punctuation of the data stays where
+// it is.
 func (r *Renderer) afterQuote(in, after *box) {
 	if strings.IndexAny(after.text[:1], ".,:;!?") < 0 || after.leaf == dataLeaf {
 		return
 	}
 	first := after.text[:1]
-	if r.locale.options["punctuation-in-quote"] == "true" && (first == "." || first == ",") {
+	if last := in.text[len(in.text)-1:]; collisions[last+first] == last {
+		after.text = after.text[1:]
+		return
+	}
+	if r.locale.options["punctuation-in-quote"] == "true" && strings.Contains(".,!?", first) {
 		after.text = after.text[1:]
 		moved := &box{text: first}
 		collide(in, moved)
 		in.text += moved.text
-		return
-	}
-	if last := in.text[len(in.text)-1:]; strings.ContainsAny(last, ".!?") && first == "." && last == "." {
-		in.text = in.text[:len(in.text)-1]
 	}
 }
 

@@ -1,6 +1,7 @@
 package csl
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,10 +18,11 @@ var stopWords = words(`a about above across afore after against al along alongsi
 // abbreviations, and so do single letters.
 func titleCase(runes []rune, actions []action) {
 	words := titleWords(runes)
+	hyphen := slices.Index(runes, '-') // citeproc-js treats only the first compound in this way
 	for i, w := range words {
 		word := runes[w[0]:w[1]]
 		first := i == 0 || strings.ContainsAny(string(runes[words[i-1][1]:w[0]]), ":?!")
-		compound := w[1] < len(runes) && runes[w[1]] == '-' && (w[0] == 0 || runes[w[0]-1] != '-')
+		compound := w[1] == hyphen
 		if hasUpper(word) || !unicode.IsLower(word[0]) || w[0] > 0 && strings.ContainsRune("+#$&{", runes[w[0]-1]) {
 			continue
 		}
@@ -37,8 +39,8 @@ func titleCase(runes []rune, actions []action) {
 func titleWords(runes []rune) (words [][2]int) {
 	start := -1
 	for i, r := range runes {
-		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isApostrophe(r) || r == '_' ||
-			r == '@' || r == '‐' || r == '‑'
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isApostrophe(r) ||
+			strings.ContainsRune("_@*~‐‑", r)
 		switch {
 		case letter && start < 0:
 			start = i
