@@ -168,6 +168,7 @@ func (c *run) dateRange(variable string, parts []datePart, d *Date, delim string
 // datePart renders one part of a date.
 func (c *run) datePart(variable string, p *datePart, d *Date, day [3]int) *box {
 	text := ""
+	c.started = true
 	switch p.name {
 	case "year":
 		text = c.year(p.form, day[0])
@@ -210,10 +211,8 @@ func (c *run) year(form string, year int) string {
 func (c *run) month(form string, month int, d *Date) string {
 	season := ""
 	switch {
-	case month > 20 && month < 25:
-		season = strconv.Itoa(month - 20)
-	case month > 12 && month < 17:
-		season = strconv.Itoa(month - 12)
+	case month > 12 && month < 25:
+		season = strconv.Itoa((month-1)%4 + 1)
 	case month == 0:
 		season = d.season
 	}

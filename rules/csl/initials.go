@@ -20,6 +20,9 @@ func initials(given, mark string, all, hyphen bool) string {
 	var s strings.Builder
 	for _, word := range initialWords(given) {
 		first, rest := firstInitial(word.text)
+		if first != "" && word.period { // an abbreviation stays whole: "Ph."
+			first, rest = word.text, ""
+		}
 		initial := first != "" && (all || rest == "")
 		switch {
 		case word.hyphen && s.Len() > 0:
@@ -59,10 +62,10 @@ func trimSpace(s *strings.Builder) {
 	}
 }
 
-// An initialWord is a part of a given name, and whether a hyphen precedes it.
+// An initialWord is a part of a given name, and whether a hyphen precedes or a period follows it.
 type initialWord struct {
-	text   string
-	hyphen bool
+	text           string
+	hyphen, period bool
 }
 
 // initialWords splits a given name at spaces, hyphens and periods.
@@ -83,7 +86,7 @@ func initialWords(s string) []initialWord {
 			i = len(s)
 		}
 		if i > 0 {
-			words = append(words, initialWord{s[:i], hyphen})
+			words = append(words, initialWord{s[:i], hyphen, i < len(s) && s[i] == '.'})
 			hyphen = false
 		}
 		if i == len(s) {

@@ -15,6 +15,9 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	}
 	given, dropping := name.Given, name.Dropping
 	if n.hasInitials {
+		if strings.IndexByte(given, '<') >= 0 {
+			given = c.rich(given).plain()
+		}
 		given = initials(given, n.initials, n.initialize, c.style.options.hyphen)
 	}
 	if script := scriptOf(name); script != latin {
@@ -29,37 +32,33 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	var family, rest *box
 	if c.style.options.demote == "display-and-sort" {
 		family = c.part(&n.family, name.Family)
-		rest = spacedParts(c.part(&n.given, glue(given, dropping)), c.part(&n.family, name.Demoted))
+		rest = c.part(&n.given, glue(glue(given, dropping), name.Demoted))
 	} else {
 		family = c.part(&n.family, glue(name.Demoted, name.Family))
 		rest = c.part(&n.given, glue(given, dropping))
 	}
-	return join([]*box{family, rest, leaf(dataLeaf, name.Suffix)}, n.separator)
+	return join([]*box{family, rest, c.data(name.Suffix)}, n.separator)
 }
 
-// westernOrder renders a name with the given name first.
+// westernOrder renders a name with the given name first. The affixes of the family name go around all that follows
+// the given name.
 func (c *run) westernOrder(n *nameStyle, name *Name, given, dropping string) *box {
-	family := c.part(&n.family, glue(name.Demoted, name.Family))
+	family := glue(name.Demoted, name.Family)
+	if name.Suffix != "" {
+		delim := " "
+		if name.CommaSuffix {
+			delim = ", "
+		}
+		family += delim + name.Suffix
+	}
+	if attaches(dropping) {
+		family, dropping = glue(dropping, family), ""
+	}
 	before := c.part(&n.given, given)
 	if dropping != "" {
-		b := c.part(&op{format: n.given.format, casing: n.given.casing}, dropping)
-		if before = spacedParts(before, b); attaches(dropping) {
-			return c.suffix(wrap(before, family), name)
-		}
+		before = spacedParts(before, c.part(&op{format: n.given.format, casing: n.given.casing}, dropping))
 	}
-	return c.suffix(spacedParts(before, family), name)
-}
-
-// suffix appends "Jr." and the like.
-func (c *run) suffix(b *box, name *Name) *box {
-	if name.Suffix == "" {
-		return b
-	}
-	delim := " "
-	if name.CommaSuffix {
-		delim = ", "
-	}
-	return join([]*box{b, c.data(name.Suffix)}, delim)
+	return spacedParts(before, c.part(&n.family, family))
 }
 
 // eastern renders a name in a script that puts the family name first.
@@ -75,6 +74,7 @@ func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
 
 // data returns a text of the item as a box, and counts its length.
 func (c *run) data(s string) *box {
+	c.started = true
 	c.size += len(s)
 	return c.rich(s)
 }

@@ -8,6 +8,9 @@ import (
 // names renders a cs:names: each of its variables that has names, or else a substitute.
 func (c *run) names(o *op) (*box, status) {
 	variables := o.names.variables
+	if o.names.name.form == "count" {
+		return c.countNames(o)
+	}
 	joined := c.editorTranslator(variables)
 	var boxes []*box
 	for _, variable := range variables {
@@ -35,6 +38,28 @@ func (c *run) names(o *op) (*box, status) {
 	return c.decorate(o, b), status{called: true, filled: true}
 }
 
+// countNames renders the number of names that would show.
+func (c *run) countNames(o *op) (*box, status) {
+	count := 0
+	for _, variable := range o.names.variables {
+		if !c.used[variable] {
+			count += o.names.name.shown(len(c.it.names[variable]))
+		}
+	}
+	if count == 0 {
+		return c.substituted(o)
+	}
+	return c.decorate(o, c.leaf(strconv.Itoa(count))), status{called: true, filled: true}
+}
+
+// shown returns how many of count names show.
+func (n *nameStyle) shown(count int) int {
+	if n.min > 0 && count >= n.min && n.first < count {
+		return max(n.first, 0)
+	}
+	return count
+}
+
 // noteAuthors keeps the first names of the entry for its key.
 func (c *run) noteAuthors(b *box) {
 	if c.authors == "" && b != nil {
@@ -44,7 +69,7 @@ func (c *run) noteAuthors(b *box) {
 
 // editorTranslator reports whether a cs:names of editors and translators names the same persons twice.
 func (c *run) editorTranslator(variables []string) bool {
-	if len(variables) != 2 || !slices.Contains(variables, "editor") || !slices.Contains(variables, "translator") {
+	if len(variables) != 2 || c.locale.text("editortranslator", "long", false) == "" || !slices.Contains(variables, "editor") || !slices.Contains(variables, "translator") {
 		return false
 	}
 	editors, translators := c.it.names["editor"], c.it.names["translator"]
@@ -93,13 +118,8 @@ func (c *run) variableNames(o *names, variable, label string, all []Name) *box {
 // nameList renders names with delimiters, "and" and "et al.".
 func (c *run) nameList(o *names, variable string, all []Name) *box {
 	n := &o.name
-	shown, abbreviated := len(all), false
-	if n.min > 0 && len(all) >= n.min && n.first < len(all) {
-		shown, abbreviated = max(n.first, 0), true
-	}
-	if n.form == "count" {
-		return c.leaf(strconv.Itoa(shown))
-	}
+	shown := n.shown(len(all))
+	abbreviated := shown < len(all)
 	if shown == 0 {
 		return nil
 	}
@@ -107,7 +127,7 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	for i := range all[:shown] {
 		if i > 0 {
 			last := i == len(all)-1
-			kids = append(kids, c.leaf(c.between(n, len(all), i, last, n.inverts(i-1))))
+			kids = append(kids, c.leaf(c.between(n, len(all), i, last, n.inverts(i-1) && all[i-1].Literal == "")))
 		}
 		kids = append(kids, c.person(n, variable, &all[i], i))
 	}
@@ -125,7 +145,7 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	delim := " "
 	switch {
 	case n.etalDelim == "always", n.etalDelim == "contextual" && shown > 1,
-		n.etalDelim == "after-inverted-name" && n.inverts(shown-1):
+		n.etalDelim == "after-inverted-name" && n.inverts(shown-1) && all[shown-1].Literal == "":
 		delim = n.delim
 	}
 	if o.etal.format != (format{}) {

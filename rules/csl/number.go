@@ -18,6 +18,7 @@ func (c *run) number(o *op) (*box, status) {
 		return nil, status{called: true}
 	}
 	c.use(o.name)
+	c.started = true
 	c.size += len(text)
 	if o.name == "page" {
 		text = c.pages(text)

@@ -50,10 +50,10 @@ func onePageRange(s, format, dash string) string {
 	prefix, from := splitPage(first)
 	lastPrefix, to := splitPage(last)
 	switch {
-	case from == "" || to == "", lastPrefix != "" && lastPrefix != prefix:
+	case from == "" || to == "":
 		return first + dash + last
-	case lastPrefix == "" && prefix != "" && len(to) >= len(from):
-		return first + "-" + last // no range: "n11564-1568"
+	case lastPrefix != prefix:
+		return first + "-" + last // one page, as far as we know: "n11564-1568"
 	}
 	full := to
 	if len(to) < len(from) {

@@ -37,6 +37,7 @@ type run struct {
 	it         *Item
 	steps      int
 	size       int             // bytes of text so far
+	started    bool            // whether a text has been rendered
 	used       map[string]bool // variables that cs:substitute has rendered already
 	suffixed   bool            // whether the year has its slot
 	authors    string          // the first names, for Entry.Key
@@ -131,10 +132,11 @@ func (c *run) op(o *op) (*box, status) {
 	case opVariable:
 		return c.variable(o)
 	case opTerm:
-		text := c.locale.text(o.name, o.form, o.plural == "true")
-		return c.decorate(o, c.leaf(text)), status{term: true}
+		return c.termText(o)
 	case opValue:
-		return c.decorate(o, c.leaf(o.name)), status{term: true}
+		c.started = true
+		c.size += len(o.name)
+		return c.decorate(o, c.rich(o.name)), status{term: true}
 	case opNumber:
 		return c.number(o)
 	case opLabel:
@@ -146,6 +148,16 @@ func (c *run) op(o *op) (*box, status) {
 	}
 	boxes, s := c.list(c.choose(o)) // a substitute
 	return join(boxes, ""), s
+}
+
+// termText renders a cs:text of a term. At the beginning of an entry it has a capital letter, as in citeproc-js.
+func (c *run) termText(o *op) (*box, status) {
+	b := c.leaf(c.locale.text(o.name, o.form, o.plural == "true"))
+	if b != nil && !c.started && o.casing == "" {
+		c.recase(b, "capitalize-first")
+	}
+	c.started = c.started || b != nil
+	return c.decorate(o, b), status{term: true}
 }
 
 // leaf returns a text of the style as a box, and counts its length.
@@ -222,7 +234,7 @@ func (c *run) has(variable string) bool {
 func (c *run) variable(o *op) (*box, status) {
 	switch o.name {
 	case "citation-number":
-		return c.decorate(o, c.leaf(NumberSlot)), status{called: true, filled: true}
+		return c.decorate(o, c.slot(NumberSlot)), status{called: true, filled: true}
 	case "year-suffix":
 		if !c.style.suffixed || c.suffixed {
 			return nil, status{}
@@ -235,6 +247,7 @@ func (c *run) variable(o *op) (*box, status) {
 		return nil, status{called: true}
 	}
 	c.use(o.name)
+	c.started = true
 	c.size += len(text)
 	var b *box
 	switch {
@@ -246,6 +259,12 @@ func (c *run) variable(o *op) (*box, status) {
 		b = c.rich(text)
 	}
 	return c.linked(o, b, text), status{called: true, filled: true}
+}
+
+// slot returns a slot that is always filled.
+func (c *run) slot(slot string) *box {
+	c.started = true
+	return c.leaf(slot)
 }
 
 // slotBox returns the slot of the year's suffix.

@@ -131,6 +131,8 @@ func (p *richParser) tag(i int) int {
 	case name != "span":
 	case strings.HasPrefix(attrs, `class="nocase"`):
 		return p.open(i, end+1, name, box{nocase: true})
+	case strings.HasPrefix(attrs, `class="nodecor"`):
+		return p.open(i, end+1, name, box{format: format{normal, normal, normal, normal, inherit}})
 	case strings.HasPrefix(attrs, `style="font-variant:small-caps`):
 		return p.open(i, end+1, name, box{format: format{variant: smallCaps}, rich: true})
 	}
@@ -193,7 +195,7 @@ func (p *richParser) quote(i int, r rune, size int) int {
 		}
 	}
 	if kind := p.kind(mark, true); kind >= 0 && startsWord && i+size < len(p.src) && !unicode.IsSpace(after) {
-		n := p.open(i, size, mark, box{quoted: true, single: kind == 1})
+		n := p.open(i, size, mark, box{quoted: true, single: kind == 1 && !straight})
 		p.stack[len(p.stack)-1].kind = kind
 		return n
 	}

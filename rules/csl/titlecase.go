@@ -23,7 +23,8 @@ func titleCase(runes []rune, actions []action) {
 		word := runes[w[0]:w[1]]
 		first := i == 0 || strings.ContainsAny(string(runes[words[i-1][1]:w[0]]), ":?!")
 		compound := w[1] == hyphen
-		if hasUpper(word) || !unicode.IsLower(word[0]) || w[0] > 0 && strings.ContainsRune("+#$&{", runes[w[0]-1]) {
+		if hasUpper(word) || !unicode.IsLower(word[0]) || w[0] > 0 && strings.ContainsRune("+#$&{", runes[w[0]-1]) ||
+			len(word) == 1 && word[0] > unicode.MaxASCII {
 			continue
 		}
 		alone := len(word) == 1 || isApostrophe(word[1])
