@@ -113,10 +113,10 @@ func capitalizeFirst(runes []rune, actions []action) {
 	}
 }
 
-// firstWord returns runes up to the first space.
+// firstWord returns runes up to the first space or period.
 func firstWord(runes []rune) []rune {
 	for i, r := range runes {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) || r == '.' {
 			return runes[:i]
 		}
 	}

@@ -128,10 +128,13 @@ func optionalPart(s string) (start, end int) {
 	return start, end + len(slotClose)
 }
 
+// blocks puts spaces where blocks meet.
+var blocks = strings.NewReplacer("</div>", "</div> ", "<div", " <div")
+
 // Text returns the entry as plain text with the number and the suffix in it.
 func (e Entry) Text(number int, suffix string) string {
 	var s strings.Builder
-	rest := strings.ReplaceAll(e.Fill(number, suffix), "</div><div", "</div> <div")
+	rest := blocks.Replace(e.Fill(number, suffix))
 	for {
 		i := strings.IndexByte(rest, '<')
 		if i < 0 {
@@ -141,5 +144,5 @@ func (e Entry) Text(number int, suffix string) string {
 		s.WriteString(rest[:i])
 		rest = rest[i+strings.IndexByte(rest[i:], '>')+1:]
 	}
-	return html.UnescapeString(s.String())
+	return strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(s.String()), "  ", " "))
 }

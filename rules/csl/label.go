@@ -20,8 +20,10 @@ func termOf(variable string) string {
 // label renders a cs:label of a number variable, unless the variable is empty.
 func (c *run) label(o *op, variable string, _ bool) (*box, status) {
 	value := c.it.texts[variable]
-	if value == "" {
-		return nil, status{called: variable != "locator"}
+	if variable == "locator" { // a bibliography has none: citeproc-js takes it for a page
+		variable = "page"
+	} else if value == "" {
+		return nil, status{}
 	}
 	plural := false
 	switch o.plural {

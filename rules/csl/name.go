@@ -23,6 +23,9 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	if script := scriptOf(name); script != latin {
 		return c.eastern(n, name, given, script)
 	}
+	if n.form == "short" && inverted && name.Demoted != "" && c.style.options.demote == "display-and-sort" {
+		return join([]*box{c.part(&n.family, name.Family), c.part(&n.given, name.Demoted)}, n.separator)
+	}
 	if n.form == "short" {
 		return c.part(&n.family, glue(name.Demoted, name.Family))
 	}
@@ -51,14 +54,15 @@ func (c *run) westernOrder(n *nameStyle, name *Name, given, dropping string) *bo
 		}
 		family += delim + name.Suffix
 	}
+	o := n.family
+	o.prefix, o.suffix = "", ""
+	b := c.part(&o, family)
 	if attaches(dropping) {
-		family, dropping = glue(dropping, family), ""
+		b = c.part(&o, glue(dropping, family))
+	} else if dropping != "" {
+		b = spacedParts(c.part(&op{format: n.given.format, casing: n.given.casing}, dropping), b)
 	}
-	before := c.part(&n.given, given)
-	if dropping != "" {
-		before = spacedParts(before, c.part(&op{format: n.given.format, casing: n.given.casing}, dropping))
-	}
-	return spacedParts(before, c.part(&n.family, family))
+	return spacedParts(c.part(&n.given, given), c.affix(&op{prefix: n.family.prefix, suffix: n.family.suffix}, b))
 }
 
 // eastern renders a name in a script that puts the family name first.

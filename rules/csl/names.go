@@ -154,9 +154,9 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	return c.nameFormat(n, append(kids, c.leaf(delim), others))
 }
 
-// nameFormat puts the format and the affixes of cs:name around names.
+// nameFormat puts the format of cs:name around names.
 func (c *run) nameFormat(n *nameStyle, kids []*box) *box {
-	return c.affix(&op{format: n.format, prefix: n.prefix, suffix: n.suffix}, wrap(kids...))
+	return c.affix(&op{format: n.format}, wrap(kids...))
 }
 
 // inverts reports whether the name at i stands in sort order.
@@ -195,5 +195,6 @@ func (c *run) person(n *nameStyle, variable string, name *Name, i int) *box {
 	if b == nil {
 		return nil
 	}
+	b = c.affix(&op{prefix: n.prefix, suffix: n.suffix}, b)
 	return &box{kids: []*box{b}, mark: `data-name="` + variable + " " + strconv.Itoa(i) + `"`}
 }

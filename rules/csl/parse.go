@@ -235,6 +235,7 @@ func (p *parser) text(o *op, n *node) error {
 		return n.fail("<text> needs one of variable, macro, term and value")
 	}
 	if o.kind == opMacro {
+		o.casing = "" // citeproc-js ignores it, so that authors of styles have never seen it work
 		p.calls = append(p.calls, call{o, n})
 	}
 	return nil
