@@ -38,9 +38,11 @@ func (c *run) recase(b *box, casing string) {
 		}
 	case "sentence":
 		fill(actions, lowerCase)
-		first := firstWord(runes)
-		fill(actions[:len(first)], keepCase)
-		capitalizeFirst(first, actions)
+		if words := titleWords(runes); len(words) > 0 {
+			first := words[0]
+			fill(actions[first[0]:first[1]], keepCase)
+			actions[first[0]] = upperCase
+		}
 	case "title":
 		titleCase(runes, actions)
 	}

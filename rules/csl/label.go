@@ -22,8 +22,8 @@ func (c *run) label(o *op, variable string, _ bool) (*box, status) {
 	value := c.it.texts[variable]
 	if variable == "locator" { // a bibliography has none: citeproc-js takes it for a page
 		variable = "page"
-	} else if value == "" {
-		return nil, status{}
+	} else if value == "" && !(variable == "page" && c.it.texts["number-of-pages"] != "") {
+		return nil, status{} // styles also use the label of pages for their number
 	}
 	plural := false
 	switch o.plural {

@@ -16,7 +16,7 @@ type Locale struct {
 	dates    map[string]*dateOp
 	formats  map[string]op // of the date forms
 	options  map[string]string
-	ordinals bool // whether it has ordinal terms, which replace all inherited ones
+	ordinals bool // whether it has all ordinal terms, which replace the inherited ones
 }
 
 // Locales has locales by language tag ("en-US").
@@ -122,7 +122,7 @@ func (l *Locale) add(n *node) error {
 	if form == "" {
 		form = "long"
 	}
-	l.ordinals = l.ordinals || strings.HasPrefix(name, "ordinal")
+	l.ordinals = l.ordinals || name == "ordinal"
 	l.terms[termKey{name, form, n.attrs["gender-form"]}] = t
 	return nil
 }

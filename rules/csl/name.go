@@ -35,12 +35,24 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	var family, rest *box
 	if c.style.options.demote == "display-and-sort" {
 		family = c.part(&n.family, name.Family)
-		rest = c.part(&n.given, glue(glue(given, dropping), name.Demoted))
+		rest = c.demoted(n, glue(given, dropping), name.Demoted)
 	} else {
 		family = c.part(&n.family, glue(name.Demoted, name.Family))
 		rest = c.part(&n.given, glue(given, dropping))
 	}
 	return join([]*box{family, rest, c.data(name.Suffix)}, n.separator)
+}
+
+// demoted renders a given name with the particle of the family name behind it. The particle looks like the family
+// name, and stands within the affixes of the given name.
+func (c *run) demoted(n *nameStyle, given, particle string) *box {
+	if particle == "" {
+		return c.part(&n.given, given)
+	}
+	family, first := n.family, n.given
+	family.prefix, family.suffix, first.prefix, first.suffix = "", "", "", ""
+	b := spacedParts(c.part(&first, given), c.part(&family, particle))
+	return c.affix(&op{prefix: n.given.prefix, suffix: n.given.suffix}, b)
 }
 
 // westernOrder renders a name with the given name first. The affixes of the family name go around all that follows

@@ -25,7 +25,7 @@ func (c *run) number(o *op) (*box, status) {
 	} else if isNumeric(text) {
 		text = c.numbers(text, o.name, o.form)
 	} else {
-		text = dashed(text)
+		text = dashed(text, c.locale.dash())
 	}
 	return c.decorate(o, c.rich(text)), status{called: true, filled: true}
 }
@@ -88,7 +88,7 @@ func (c *run) numbers(s, variable, form string) string {
 		case "&":
 			all.WriteString(" & ")
 		default:
-			all.WriteString("–")
+			all.WriteString(c.locale.dash())
 		}
 		if n, err := strconv.Atoi(token); err == nil {
 			token = c.inForm(n, token, variable, form)
@@ -175,9 +175,9 @@ func roman(n int, text string) string {
 	return s
 }
 
-// dashed returns a number with en dashes in its ranges. A hyphen after a backslash is part of the number.
-func dashed(s string) string {
-	if strings.IndexByte(s, '-') < 0 {
+// dashed returns a number with a dash in its ranges. A hyphen after a backslash is part of the number.
+func dashed(s, dash string) string {
+	if strings.IndexAny(s, "-–") < 0 {
 		return s
 	}
 	var all strings.Builder
@@ -189,7 +189,7 @@ func dashed(s string) string {
 		case s[i] == '-' && endsNumber(s[:i]) && startsNumber(s[i+1:]):
 			t := strings.TrimRight(all.String(), " ")
 			all.Reset()
-			all.WriteString(t + "–")
+			all.WriteString(t + dash)
 			for i+1 < len(s) && s[i+1] == ' ' {
 				i++
 			}
@@ -197,7 +197,7 @@ func dashed(s string) string {
 			all.WriteByte(s[i])
 		}
 	}
-	return all.String()
+	return strings.ReplaceAll(all.String(), "–", dash)
 }
 
 // endsNumber reports whether the last word of a text is a number, also a Roman one.

@@ -7,13 +7,9 @@ import (
 
 // pages renders the page variable: ranges in the style's form, with the dash of the locale.
 func (c *run) pages(s string) string {
-	format := c.style.options.pageRange
-	dash := "–"
-	if t, ok := c.locale.term("page-range-delimiter", "long"); ok && t.single != "" {
-		dash = t.single
-	}
+	format, dash := c.style.options.pageRange, c.locale.dash()
 	if format == "" {
-		return strings.ReplaceAll(dashed(s), "–", dash)
+		return dashed(s, dash)
 	}
 	var all strings.Builder
 	for s != "" {
@@ -33,6 +29,14 @@ func (c *run) pages(s string) string {
 		s = strings.TrimLeft(s[i:], " ")
 	}
 	return all.String()
+}
+
+// dash returns what stands between the ends of a range.
+func (l *Locale) dash() string {
+	if t, ok := l.term("page-range-delimiter", "long"); ok && t.single != "" {
+		return t.single
+	}
+	return "–"
 }
 
 // onePageRange renders one range or page.

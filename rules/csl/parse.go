@@ -253,8 +253,12 @@ func (p *parser) branches(n *node) ([]branch, error) {
 		b.match = cmp.Or(kid.attrs["match"], "all")
 		for _, test := range [...]string{"disambiguate", "is-numeric", "is-uncertain-date", "locator", "position",
 			"type", "variable"} {
+			if test == "type" && kid.attrs[test] != "" { // an item has one type: it cannot be all of several
+				b.conds = append(b.conds, cond{test: test, types: strings.Fields(kid.attrs[test])})
+				continue
+			}
 			for value := range strings.FieldsSeq(kid.attrs[test]) {
-				b.conds = append(b.conds, cond{test, value})
+				b.conds = append(b.conds, cond{test: test, value: value})
 			}
 		}
 		if len(b.conds) == 0 && kid.name != "else" {

@@ -1,6 +1,9 @@
 package csl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Limits of the work on one entry. A real entry takes fewer than 2,000 steps and has fewer than 20 kB.
 const (
@@ -74,8 +77,21 @@ func (r *Renderer) Entry(it *Item) Entry {
 	}
 	o := *layout
 	o.prefix, o.suffix = "", ""
-	all = wrap(leaf(styleLeaf, layout.prefix), all, leaf(styleLeaf, layout.suffix))
+	all = wrap(leaf(styleLeaf, layout.prefix), inLast(all, leaf(styleLeaf, layout.suffix)))
 	return c.finish(c.affix(&o, all))
+}
+
+// inLast puts the suffix of the layout into the last block of an entry, if it ends in one.
+func inLast(b, suffix *box) *box {
+	last := b
+	for last.display == "" && len(last.kids) > 0 {
+		last = last.kids[len(last.kids)-1]
+	}
+	if last.display == "" || suffix == nil {
+		return wrap(b, suffix)
+	}
+	last.kids = append(last.kids, suffix)
+	return b
 }
 
 // aligned puts the first field in the margin and the others beside it.
@@ -212,7 +228,7 @@ func (c *run) matches(b *branch) bool {
 func (c *run) test(t cond) bool {
 	switch t.test {
 	case "type":
-		return c.it.kind == t.value
+		return slices.Contains(t.types, c.it.kind)
 	case "variable":
 		return c.has(t.value)
 	case "is-numeric":
@@ -254,7 +270,7 @@ func (c *run) variable(o *op) (*box, status) {
 	case o.name == "page":
 		b = c.rich(c.pages(text))
 	case numberVariables[o.name]:
-		b = c.rich(dashed(text))
+		b = c.rich(dashed(text, c.locale.dash()))
 	default:
 		b = c.rich(text)
 	}

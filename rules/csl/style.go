@@ -113,8 +113,11 @@ type branch struct {
 	ops   []op
 }
 
-// A cond is a test of one value: several values of an attribute are several conds.
-type cond struct{ test, value string }
+// A cond is a test of a variable, or of the type, which may be one of several.
+type cond struct {
+	test, value string
+	types       []string
+}
 
 // names is a compiled cs:names.
 type names struct {
