@@ -61,14 +61,14 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = list(dst, "author", it.Authors, cslPerson)
 	dst = list(dst, "editor", it.Editors, cslPerson)
 	dst = cslDate(dst, "issued", it.Date, date.Date{})
-	place := "publisher-place"
+	place, event := "publisher-place", cslText(it.HTML.Event)
 	if it.Forms.CSL == "speech" || it.Forms.CSL == "event" {
 		dst = cslDate(dst, "event-date", it.Date, it.End)
 		place = "event-place"
 	}
 	dst = members(dst,
 		"container-title", cslText(it.HTML.Container), "collection-title", cslText(it.HTML.Series),
-		"event-title", cslText(it.HTML.Event),
+		"event-title", event, "event", event, // the latter for styles that were written before CSL 1.0.2
 		"volume", it.Volume, "issue", it.Issue, "number", cmp.Or(it.Number, it.ArticleNumber()),
 		"status", cmp.Or(it.state(), it.Status),
 		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree,
