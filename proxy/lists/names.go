@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"vitrine/proxy/lists/byline"
@@ -52,24 +53,54 @@ func (b bylines) in(citation string, it *item) string {
 	end := 0
 	more := []bool{it.MoreAuthors, it.MoreEditors, it.MoreSupervisors}
 	for n, all := range [][]cite.Person{it.Authors, it.Editors, it.Supervisors} {
-		isOwn := func(i int) bool {
-			return slices.ContainsFunc(b.own, func(id string) bool { return id == all[i].User || id == all[i].ORCID })
-		}
-		persons, anyOwn := make([]byline.Person, len(all)), false
+		persons := make([]byline.Person, len(all))
 		for i, p := range all {
 			persons[i] = byline.Person{First: p.Given, Last: cmp.Or(p.Family, p.Literal), Suffix: p.Suffix}
-			anyOwn = anyOwn || isOwn(i)
 		}
-		if anyOwn || b.most > 0 && len(all) > b.most {
-			c := byline.Change{
-				Most: b.most, Last: b.last, Own: isOwn, Bound: b.bound, More: more[n], Fold: b.unfold,
-				Rest: func(n int) string { return it.link(b.label("more", n), b.Code()) },
-			}
+		if c := b.change(it, all); b.changes(c, len(all)) {
+			c.More = more[n]
 			changed, size := c.In(citation[end:], persons)
 			citation, end = citation[:end]+changed, end+size
 		}
 	}
 	return citation
+}
+
+// at is in for a citation that says where it has names, by the variables of CSL. The last list is changed first, so
+// that the places of the others stay.
+func (b bylines) at(citation string, names map[string][]byline.Name, it *item) string {
+	variables := slices.SortedFunc(maps.Keys(names), func(v, w string) int {
+		return cmp.Compare(names[w][0].From, names[v][0].From)
+	})
+	for _, variable := range variables {
+		if all := it.personsOf(variable); len(all) > 0 {
+			if c := b.change(it, all); b.changes(c, len(all)) {
+				citation, _ = c.At(citation, names[variable], len(all))
+			}
+		}
+	}
+	return citation
+}
+
+// change returns what is changed in a list of an item's persons.
+func (b bylines) change(it *item, all []cite.Person) byline.Change {
+	own := func(i int) bool {
+		return slices.ContainsFunc(b.own, func(id string) bool { return id == all[i].User || id == all[i].ORCID })
+	}
+	return byline.Change{
+		Most: b.most, Last: b.last, Own: own, Bound: b.bound, Fold: b.unfold,
+		Rest: func(n int) string { return it.link(b.label("more", n), b.Code()) },
+	}
+}
+
+// changes reports whether a change of a list of n persons may change anything.
+func (b bylines) changes(c byline.Change, n int) bool {
+	for i := range n {
+		if len(b.own) > 0 && c.Own(i) {
+			return true
+		}
+	}
+	return b.most > 0 && n > b.most
 }
 
 // label returns a text about n persons as HTML.

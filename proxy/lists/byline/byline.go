@@ -39,6 +39,12 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 	if len(l.found) == 0 {
 		return citation, 0
 	}
+	return c.change(&l)
+}
+
+// change returns the citation of a list with the list changed, and its end.
+func (c Change) change(l *list) (changed string, end int) {
+	citation, persons := l.citation, l.persons
 	units, to, left := l.units(), l.found[len(l.found)-1].end, 0
 	shown := func(int) bool { return true }
 	if c.Most > 0 && l.whole() && l.flat() {
