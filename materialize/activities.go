@@ -80,15 +80,21 @@ func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Jo
 	job.Related = slices.Concat(v.Marks, collections)
 	job.Fingerprint += " marked/9"
 	job.Outside = func(context.Context) (string, error) { return options(nil).Key(), nil }
-	job.Mark = func(deps Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
-		d := mark.NewDirectory(options(deps), deps["persons"], deps["groups"], deps["projects"])
-		return func(record bson.Raw) (bson.Raw, error) {
+	job.Mark = func(deps Deps) Marks {
+		o := options(deps)
+		d := mark.NewDirectory(o, deps["persons"], deps["groups"], deps["projects"])
+		marks := Marks{Digest: d.Digest(), Rules: o.Rules}
+		marks.Make = func(record bson.Raw) (bson.Raw, error) {
 			made, err := d.Make(job.View, record)
 			if err != nil {
 				return nil, fmt.Errorf("left out of lists: lists.public: %w", err)
 			}
 			return made, nil
-		}, d.Digest()
+		}
+		if o.Finish != nil {
+			marks.Finish = func(made bson.Raw) (bson.Raw, error) { return o.Finish(job.View, made) }
+		}
+		return marks
 	}
 	return job
 }

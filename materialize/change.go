@@ -15,7 +15,7 @@ type change struct {
 	checked  bool     // see check
 	hash     uint64
 	plain    uint64   // see storedRow
-	mark     bson.Raw // see Job.Mark
+	mark     bson.Raw // see Job.Mark; finished once the row is rendered
 	at       int      // position of the record in the index
 
 	row bson.Raw // nil if the record has no row

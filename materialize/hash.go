@@ -12,17 +12,21 @@ import (
 type hasher struct {
 	seed   uint64
 	digest *xxhash.Digest
-	mark   func(record bson.Raw) (bson.Raw, error) // see Job.Mark; nil if rows have no marks
+	mark   func(record bson.Raw) (bson.Raw, error) // see Marks.Make; nil if rows have no marks
+	finish func(mark bson.Raw) (bson.Raw, error)   // see Marks.Finish
 	// seed of plain hashes, which also covers everything else that marks depend on
 	marks uint64
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
-	h := &hasher{seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
+	h := &hasher{digest: xxhash.New()}
 	if job.Mark != nil {
-		h.mark, h.marks = job.Mark(deps)
-		h.marks ^= h.seed
+		m := job.Mark(deps)
+		h.mark, h.marks, h.finish = m.Make, m.Digest, m.Finish
+		fingerprint += m.Rules // sum gets marks that are not finished
 	}
+	h.seed = xxhash.Sum64String(fingerprint)
+	h.marks ^= h.seed
 	return h
 }
 

@@ -38,12 +38,8 @@ type Job struct {
 	Outside func(context.Context) (string, error)
 	// Related are collections, held in memory during a run, of which each mark uses a few documents among the Deps.
 	Related []string
-	// Mark returns the function that returns a record's mark (package rules/mark), or nil for no mark. If Mark is
-	// nil, rows have no marks. An error is listed in the view's health, and the row has no mark. One goroutine calls
-	// the function, and not for a record that was the same in the last run under the same digest, unless it returned
-	// an error. So digest changes with all else that marks depend on but Fingerprint: documents of Related, options,
-	// the day.
-	Mark func(Deps) (mark func(record bson.Raw) (bson.Raw, error), digest uint64)
+	// Mark returns what makes the marks of a run. If it is nil, rows have no marks.
+	Mark func(Deps) Marks
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
 	Rows func(Deps) (RowFunc, error)
@@ -54,6 +50,20 @@ type Job struct {
 
 	// returns the record that the functions above get; nil means the record itself
 	fill func(record bson.Raw) bson.Raw
+}
+
+// Marks make the marks of records (package rules/mark) in one run.
+type Marks struct {
+	// Make returns a record's mark, or nil for no mark. An error is listed in the view's health, and the row has no
+	// mark. One goroutine calls it, and not for a record that was the same in the last run under the same digest,
+	// unless it returned an error. So Digest changes with all else that marks depend on but Job.Fingerprint: documents
+	// of Related, options, the day.
+	Make   func(record bson.Raw) (bson.Raw, error)
+	Digest uint64
+	// Finish completes a mark of a row that is written, on several processors. May be nil. Rules changes with what it
+	// returns for the same mark.
+	Finish func(mark bson.Raw) (bson.Raw, error)
+	Rules  string
 }
 
 // prepare returns a record in the form that the functions of the job get.

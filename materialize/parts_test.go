@@ -17,9 +17,11 @@ import (
 // counted makes a job count calls of the functions that its Mark returns.
 func counted(job materialize.Job, calls *int) materialize.Job {
 	marks := job.Mark
-	job.Mark = func(deps materialize.Deps) (func(bson.Raw) (bson.Raw, error), uint64) {
-		mark, digest := marks(deps)
-		return func(record bson.Raw) (bson.Raw, error) { *calls++; return mark(record) }, digest
+	job.Mark = func(deps materialize.Deps) materialize.Marks {
+		made := marks(deps)
+		mark := made.Make
+		made.Make = func(record bson.Raw) (bson.Raw, error) { *calls++; return mark(record) }
+		return made
 	}
 	return job
 }

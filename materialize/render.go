@@ -16,9 +16,10 @@ import (
 // share nothing but the batch, of which each has a part of its own.
 type renderer struct {
 	row     RowFunc
-	form    func(record bson.Raw) bson.Raw // see change.prepare
-	workers int                            // goroutines that render
-	rest    func()                         // see build
+	form    func(record bson.Raw) bson.Raw        // see change.prepare
+	finish  func(mark bson.Raw) (bson.Raw, error) // see Marks.Finish; may be nil
+	workers int                                   // goroutines that render
+	rest    func()                                // see build
 }
 
 // render fills in row or err of every change of a batch, on several processors. When ctx ends it returns early.
@@ -27,6 +28,9 @@ func (r *renderer) render(ctx context.Context, batch []change) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.row, c.err = guard(func() (bson.Raw, error) { return c.render(ctx, r.form, r.row) })
+			if r.finish != nil && c.mark != nil && c.err == nil {
+				c.mark, c.err = guard(func() (bson.Raw, error) { return r.finish(c.mark) })
+			}
 			r.rest()
 		}
 	})

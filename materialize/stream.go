@@ -82,7 +82,7 @@ func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], r 
 			return nil, nil, fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
 	}
-	r.form, r.rest = b.form, b.rest
+	r.form, r.rest, r.finish = b.form, b.rest, h.finish
 	return b.changes(ctx, deps, h), r, nil
 }
 

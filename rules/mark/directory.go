@@ -31,8 +31,11 @@ type Options struct {
 	// Cited returns what citations show of such a record; about is the part of its mark with persons and projects,
 	// visible, too. If Cited is nil, marks have no citation.
 	Cited func(view string, record, about bson.Raw) Citation
-	Rules string    // changes with what Visible and Cited return
-	Now   time.Time // decides which memberships have ended; its zone is that of days
+	// Finish returns a mark of Make with what takes longer than the rest: citations in styles (package styles). It is
+	// called on several processors, and only for rows that are written. May be nil.
+	Finish func(view string, mark bson.Raw) (bson.Raw, error)
+	Rules  string    // changes with what Visible, Cited and Finish return
+	Now    time.Time // decides which memberships have ended; its zone is that of days
 }
 
 // Citation has the parts of a citation by which lists select and sort records, and the whole in the form of package

@@ -20,6 +20,8 @@
 //	 by_title: string, by_author: string,     title and first author's name, folded, to sort by; of a person
 //	                                          both are "family given", of a project the first public person's,
 //	                                          of an activity without authors the first editor's or supervisor's
+//	 styled: binary,                          the citation in styles, see package styles, and
+//	 alike: [int64],                          numbers by which year suffixes find entries with one author and year
 //	 updated: int64,                          the day on which the record was last changed, and
 //	 entered: int64}                          when it was entered, in seconds since 1970
 //

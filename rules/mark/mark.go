@@ -3,8 +3,10 @@ package mark
 import (
 	"encoding/binary"
 	"iter"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules"
 	"vitrine/rules/raw"
@@ -36,6 +38,7 @@ const (
 	ByTitle  = Field + ".by_title"      // sort key: the title
 	ByAuthor = Field + ".by_author"     // sort key: the first author
 	Entered  = Field + ".entered"       // when the record was entered
+	Alike    = Field + ".alike"         // numbers that entries have in common which year suffixes tell apart
 )
 
 // Set returns a row with a mark, or without one if it is nil, in place of the record's own field.
@@ -67,6 +70,29 @@ func UpdatedOf(row bson.Raw) int64 {
 func ItemOf(mark bson.Raw) []byte {
 	_, item, _ := raw.Get(mark, "item").BinaryOK()
 	return item
+}
+
+// StyledOf returns the citations in a mark, see Options.Finish, or nil.
+func StyledOf(mark bson.Raw) []byte {
+	_, styled, _ := raw.Get(mark, "styled").BinaryOK()
+	return styled
+}
+
+// SetStyled returns a copy of a mark with citations in styles and the numbers at Alike.
+func SetStyled(mark bson.Raw, styled []byte, alike []int64) (bson.Raw, error) {
+	with, err := raw.SetField(mark, "styled",
+		bson.RawValue{Type: bson.TypeBinary, Value: bsoncore.AppendBinary(nil, bson.TypeBinaryGeneric, styled)})
+	if err != nil || len(alike) == 0 {
+		return with, err
+	}
+	start, all := bsoncore.AppendArrayStart(nil)
+	for i, n := range alike {
+		all = bsoncore.AppendInt64Element(all, strconv.Itoa(i), n)
+	}
+	if all, err = bsoncore.AppendArrayEnd(all, start); err != nil {
+		return nil, err
+	}
+	return raw.SetField(with, "alike", bson.RawValue{Type: bson.TypeArray, Value: all})
 }
 
 // SetEntered returns a copy of a mark with the time when its record was entered.
