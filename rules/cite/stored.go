@@ -19,9 +19,12 @@ import (
 // the item was too large, it makes the item anew. The texts of a decoded item point into the row,
 // so reading copies none of them.
 func (m *Mapping) Read(row bson.Raw, it *Item) {
-	if about := mark.Of(row); !m.decode(row, about, it) {
+	about := mark.Of(row)
+	if !m.ReadMark(about, it) {
 		m.Make(row, about, it)
+		return
 	}
+	it.ID = idOf(raw.Get(row, "_id"))
 }
 
 // mostStored bounds the size of an item in a mark, so that the row has room for it. Larger items
@@ -140,9 +143,9 @@ func (m *Mapping) encode(it *Item) []byte {
 	return c.data
 }
 
-// decode reads the item in a row's mark. It returns false if there is none by the same rules. A
-// damaged item is found by its lengths, and never makes the program fail.
-func (m *Mapping) decode(row, about bson.Raw, it *Item) bool {
+// ReadMark reads the item in a row's mark, without its ID, which the row has. It returns false if there is none by the
+// same rules. A damaged item is found by its lengths, and never makes the program fail.
+func (m *Mapping) ReadMark(about bson.Raw, it *Item) bool {
 	data := mark.ItemOf(about)
 	if len(data) < 4 || binary.LittleEndian.Uint32(data) != m.stamp {
 		return false
@@ -155,7 +158,6 @@ func (m *Mapping) decode(row, about bson.Raw, it *Item) bool {
 	}
 	it.be(m.kinds[kind])
 	it.pass(&c)
-	it.ID = idOf(raw.Get(row, "_id"))
 	m.readProjects(about, it)
 	return !c.broken
 }

@@ -1,0 +1,203 @@
+// Package styles has the citation styles of a site: those that settings name, and our own. They are styles in CSL,
+// which package csl renders.
+//
+// A row's mark has the citations of its record in each style and language (Set.Finish), made from the CSL-JSON that
+// exports have, so that requests only read them: Style.Of. A stamp beside each citation identifies the style, its
+// locale, the language and the rules of citing. A process with others renders the citation itself, for a row whose
+// mark is not up to date yet.
+//
+//	item in the mark ──AppendCSL──▶ csl.Item ──each style and language──▶ styled: [stamps, HTML, key]
+//	                                                               └────▶ alike: numbers of keys, for year suffixes
+//
+// All functions are pure and safe for concurrent use.
+package styles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"vitrine/rules/csl"
+	"vitrine/rules/label"
+)
+
+// codeVersion is part of stamps: raise it when package csl or cite.AppendCSL renders the same record differently.
+// Without that, rows would keep their old citations.
+const codeVersion = "1"
+
+// tags are the locales of the languages of lists.
+var tags = map[string]string{"en": "en-US", "de": "de-DE"}
+
+// Plain are the values of the parameter style that are no styles of a Set: citations as rows have them.
+var Plain = []string{"web", "print"}
+
+var (
+	names     = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	languages = regexp.MustCompile(`^[a-z]{2,3}(-[A-Z]{2})?$`)
+)
+
+// CheckName returns the mistake in the name of a style.
+func CheckName(name string) error {
+	switch {
+	case slices.Contains(Plain, name):
+		return errors.New("is built in, and no citation style: choose another name")
+	case !names.MatchString(name):
+		return fmt.Errorf("want a name of small letters, digits and hyphens such as apa, have %q", name)
+	}
+	return nil
+}
+
+// CheckTag returns the mistake in the language tag of a locale.
+func CheckTag(tag string) error {
+	if !languages.MatchString(tag) {
+		return fmt.Errorf("want a language tag such as fr-FR, have %q", tag)
+	}
+	return nil
+}
+
+// Source is a style that was parsed, or a locale.
+type Source[T any] struct {
+	Parsed T
+	digest uint64 // of the file
+}
+
+// ParseStyle reads a style from a file. Its error has the name and the line.
+func ParseStyle(name string, src []byte) (Source[*csl.Style], error) {
+	return parse(name, src, csl.ParseStyle)
+}
+
+// ParseLocale reads a locale from a file. Its error has the name and the line.
+func ParseLocale(name string, src []byte) (Source[*csl.Locale], error) {
+	return parse(name, src, csl.ParseLocale)
+}
+
+func parse[T any](name string, src []byte, parser func([]byte) (T, error)) (s Source[T], err error) {
+	s.digest = xxhash.Sum64(src)
+	s.Parsed, err = parser(src)
+	if wrong, ok := errors.AsType[*csl.SyntaxError](err); ok {
+		return s, fmt.Errorf("%s:%d: %s", name, wrong.Line, wrong.Reason)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Set has the styles of a site. It is immutable; nil has no styles.
+type Set struct {
+	fingerprint string
+
+	byName map[string]*Style
+	all    []*variant // of all styles, each once
+}
+
+// Style is a style of a Set.
+type Style struct {
+	*csl.Style
+	languages map[string]*variant // by languages of lists
+}
+
+// variant is a style in a language.
+type variant struct {
+	lang string // of its words, as a tag: "de", or that of the style's default locale
+	// family identifies style, locales and rules, and stamp the language, too. Four bytes are enough for a stamp: a
+	// collision needs two of them that one row has met.
+	family   uint64
+	stamp    uint32
+	renderer *csl.Renderer
+}
+
+// LocaleError is the error for a style whose default locale is not there.
+type LocaleError struct{ Style, Locale string }
+
+func (e *LocaleError) Error() string {
+	return fmt.Sprintf("its default-locale is %s, which is not built in: name its file in lists.locales", e.Locale)
+}
+
+// Own returns our own styles by name.
+func Own() (map[string]Source[*csl.Style], error) {
+	all := map[string]Source[*csl.Style]{}
+	for name, src := range csl.OwnStyles() {
+		one, err := ParseStyle(name+".csl", src)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = one
+	}
+	return all, nil
+}
+
+// New returns a set of styles by name, with locales by tag over the built-in ones. rules identifies the rules by which
+// items are read. Its error is a *LocaleError.
+func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Locale], rules string) (*Set, error) {
+	known, common := maps.Clone(csl.Builtin()), codeVersion+" "+rules
+	for _, tag := range slices.Sorted(maps.Keys(locales)) {
+		known[tag] = locales[tag].Parsed
+		// A style may fall back to any of them, so all are part of all stamps.
+		common += fmt.Sprintf(" %s %x", tag, locales[tag].digest)
+	}
+	set := &Set{byName: map[string]*Style{}}
+	for _, name := range slices.Sorted(maps.Keys(styles)) {
+		s := &Style{Style: styles[name].Parsed, languages: map[string]*variant{}}
+		if fixed := s.Lang(); fixed != "" && !has(known, fixed) {
+			return nil, &LocaleError{name, fixed}
+		}
+		// Styles with a default locale have one variant for all languages.
+		byTag := map[string]*variant{}
+		id := fmt.Sprintf("%s %s %x ", common, name, styles[name].digest)
+		for _, lang := range label.Languages() {
+			v := variant{lang: cmp.Or(s.Lang(), lang), family: xxhash.Sum64String(id)}
+			tag := cmp.Or(s.Lang(), tags[lang])
+			if byTag[tag] == nil {
+				v.stamp, v.renderer = uint32(xxhash.Sum64String(id+tag)), s.Renderer(known, tag)
+				byTag[tag], set.all = &v, append(set.all, &v)
+				set.fingerprint += strconv.FormatUint(uint64(v.stamp), 36) + " "
+			}
+			s.languages[lang] = byTag[tag]
+		}
+		set.byName[name] = s
+	}
+	return set, nil
+}
+
+// has reports whether there is a locale for a tag, or another one of its language.
+func has(known csl.Locales, tag string) bool {
+	lang, _, _ := strings.Cut(tag, "-")
+	for other := range known {
+		if own, _, _ := strings.Cut(other, "-"); own == lang {
+			return true
+		}
+	}
+	return false
+}
+
+// Names returns the names of the styles, sorted.
+func (s *Set) Names() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.byName))
+}
+
+// Named returns the style of a name, or nil.
+func (s *Set) Named(name string) *Style {
+	if s == nil {
+		return nil
+	}
+	return s.byName[name]
+}
+
+// Fingerprint changes if the same record may have another citation in any style, or a style is added.
+func (s *Set) Fingerprint() string {
+	if s == nil {
+		return ""
+	}
+	return s.fingerprint
+}
