@@ -215,6 +215,8 @@ type Lists struct {
 	Named             map[string]*NamedList
 	// Links are templates by kind of target, with `{id}`: a web address, or a path from the site's root.
 	Links map[string]string
+	// Styles and Locales are names of files in CSL: of styles by name, and of locales by language tag.
+	Styles, Locales map[string]string
 }
 
 // NamedList is a configured list.

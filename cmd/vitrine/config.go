@@ -16,6 +16,7 @@ import (
 	"vitrine/proxy"
 	"vitrine/proxy/purge"
 	"vitrine/rules/access"
+	"vitrine/rules/styles"
 )
 
 // configCommand prints the effective configuration and the origin of each value; on standard error, what a server
@@ -104,7 +105,9 @@ var checks = configs.Checks{
 		_, err := access.NewFields([]string{text})
 		return err
 	},
+	"locale": styles.CheckTag,
 	"route":  proxy.CheckMoved,
+	"style":  styles.CheckName,
 	"target": purge.CheckTarget,
 	"unkept": proxy.CheckUnkept,
 	"warm": func(text string) error {

@@ -179,6 +179,8 @@ func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 	for file, same := range map[string]bool{
 		"rules.file":  next.rendering.Rules.Fingerprint() == before.rendering.Rules.Fingerprint(),
 		"labels.file": reflect.DeepEqual(next.ownNames, before.ownNames),
+		// a change of a locale changes the styles, too
+		"lists.styles": next.styles.Fingerprint() == before.styles.Fingerprint(),
 	} {
 		if !same && !slices.Contains(done.Adopted, file) {
 			done.Adopted = append(done.Adopted, file)

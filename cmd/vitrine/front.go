@@ -64,7 +64,8 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			Resources: cfg.Resources, Access: rightsOf(cfg), Hidden: p.institute.hidden, Records: p.records,
 			Zone: p.institute.zone, Labels: cfg.labels, Departments: cfg.departments,
 		},
-		Lists:   proxylists.Options{Lists: cfg.Lists, Site: cfg.Site, Cite: p.institute.cite, Rule: cfg.public},
+		Lists: proxylists.Options{Lists: cfg.Lists, Site: cfg.Site, Cite: p.institute.cite, Rule: cfg.public,
+			Styles: cfg.styles},
 		Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -23,10 +24,12 @@ import (
 	proxylists "vitrine/proxy/lists"
 	"vitrine/rules/access"
 	"vitrine/rules/cite"
+	"vitrine/rules/csl"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
+	"vitrine/rules/styles"
 )
 
 // institute is the configuration and, with the preset osiris, the settings in the database, which may change
@@ -54,6 +57,7 @@ type settings struct {
 	member    []string            // the roles of every user with a session
 	stored    configs.Stored      // what Config has from the database
 	portal    osiris.Portal       // what the database's portal shows
+	styles    *styles.Set         // citation styles of lists
 	// departments are the units that /api/html names; nil if it names all
 	departments []string
 }
@@ -79,6 +83,9 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	// Mistakes in the rules of citing and in the other files are reported together.
 	var wrong error
 	i.cite, wrong = i.loadCite(cfg.Rules)
+	if wrong != nil {
+		i.cite = &cite.Mapping{} // only to report mistakes in other files
+	}
 	l, err := i.load(cfg)
 	i.loaded.Store(l)
 	return i, errors.Join(wrong, err)
@@ -87,13 +94,14 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 // load reads the files that a configuration names and that may change while the program runs. Its error has every
 // mistake in them.
 //
-// The three readers do not depend on each other, so one mistake does not hide the next. The labels of the rules lie
+// The readers do not depend on each other, so one mistake does not hide the next. The labels of the rules lie
 // over the built-in ones, and the site's own over both. The names of the database lie between those two; inForce
 // lays them there.
 func (i *institute) load(cfg configs.Config) (*settings, error) {
 	l := &settings{Config: cfg}
-	var failed [3]error
+	var failed [4]error
 	l.public.Public, failed[0] = publicRule(cfg.Lists)
+	l.styles, failed[3] = i.loadStyles(cfg.Lists)
 	var rules *render.Rules
 	if rules, failed[1] = loadRules(cfg.Rules); failed[1] == nil {
 		l.labels = i.labels.With(rules.Labels())
@@ -219,6 +227,32 @@ func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 		return nil, err
 	}
 	return m.In(i.zone).Hiding(i.hidden.String()), nil
+}
+
+// loadStyles reads the configured citation styles, and adds our own. The files are read by name, so that the same ones
+// always have the same mistakes.
+func (i *institute) loadStyles(cfg configs.Lists) (*styles.Set, error) {
+	all, err := styles.Own()
+	if err != nil {
+		return nil, err
+	}
+	locales, mistakes := map[string]styles.Source[*csl.Locale]{}, []error(nil)
+	for _, tag := range slices.Sorted(maps.Keys(cfg.Locales)) {
+		one, err := readFile("lists.locales."+tag, cfg.Locales[tag], nil, styles.ParseLocale)
+		locales[tag], mistakes = one, append(mistakes, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Styles)) {
+		one, err := readFile("lists.styles."+name, cfg.Styles[name], nil, styles.ParseStyle)
+		all[name], mistakes = one, append(mistakes, err)
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return nil, err
+	}
+	set, err := styles.New(all, locales, i.cite.Fingerprint)
+	if wrong, ok := errors.AsType[*styles.LocaleError](err); ok {
+		return nil, configs.Wrong("lists.styles."+wrong.Style, "%s: %v", cfg.Styles[wrong.Style], wrong)
+	}
+	return set, err
 }
 
 // readFile reads and parses the file that a setting names, or else the built-in one. The parser gets the name for

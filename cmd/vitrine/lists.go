@@ -57,7 +57,11 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 		l := i.loaded.Load()
 		o := mark.Options{
 			Public: l.public.Public, Topics: l.Catalog.TopicsPath, Now: time.Now().In(i.zone),
-			Visible: i.hidden.Strip, Cited: i.citing(docs["organizations"]), Rules: i.cite.Fingerprint,
+			Visible: i.hidden.Strip, Cited: i.citing(docs["organizations"]),
+			Rules: i.cite.Fingerprint + " " + l.styles.Fingerprint(),
+			Finish: func(view string, made bson.Raw) (bson.Raw, error) {
+				return l.styles.Finish(i.cite.View(view), made)
+			},
 		}
 		if i.database != nil && l.Lists.Portal {
 			o.Portal = &mark.Portal{} // whose switches of persons concern all views

@@ -67,6 +67,9 @@ func (p *program) listsDiff(ctx context.Context, c admin.ListsChange) ([]proxyli
 		return nil, rules.Wrongf("", "", "lists are disabled (lists.enabled is false): there is nothing to compare")
 	}
 	next, unjudged, err := s.changed(p.sources, c)
+	if err == nil && c.File != nil {
+		next.styles, err = p.institute.loadStyles(next.Lists)
+	}
 	was, lists, failed := p.compiled(s)
 	will, after, invalid := p.compiled(next)
 	if err = cmp.Or(err, failed, invalid); err != nil {
@@ -82,7 +85,8 @@ func (p *program) compiled(s settings) (rule mark.Rule, _ *proxylists.Lists, err
 		return rule, nil, err
 	}
 	rule.Portal = s.shownBy(s.Lists)
-	all, err := proxylists.New(proxylists.Options{Lists: s.Lists, Site: s.Site, Cite: p.institute.cite},
+	all, err := proxylists.New(
+		proxylists.Options{Lists: s.Lists, Site: s.Site, Cite: p.institute.cite, Styles: s.styles},
 		proxylists.Shared{
 			Access: rightsOf(s), Language: s.Language, Labels: s.labels, Zone: p.institute.zone,
 		})

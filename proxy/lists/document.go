@@ -161,7 +161,7 @@ func (d *document) readItems(ctx context.Context, a *answer) error {
 			d.memberOf = d.containing(rows[i])
 		}
 	}
-	return nil
+	return d.addStyled(ctx, a, rows)
 }
 
 // count counts what the format shows of the whole list beside the entries: facets, years and missing ids.

@@ -59,7 +59,7 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 				"self": head.Self,
 			})
 		case path == "/":
-			return response.Bytes(page.Start(head, sections, fields())), nil
+			return response.Bytes(page.Start(head, sections, l.fields())), nil
 		}
 		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
@@ -81,8 +81,8 @@ func (l *Lists) rolling(year int) (response.Period, string) {
 }
 
 // fields returns the fields of the builder of snippets on the start page.
-func fields() (all []page.Field) {
-	for _, f := range params.Fields() {
+func (l *Lists) fields() (all []page.Field) {
+	for _, f := range params.Fields(l.o.Styles.Names()...) {
 		all = append(all, page.Field(f))
 	}
 	return all

@@ -20,6 +20,7 @@ import (
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 	"vitrine/rules/render"
+	"vitrine/rules/styles"
 )
 
 // item is an entry of a list, read as a bibliographic item. Its texts may refer to the memory of the row; what
@@ -34,10 +35,13 @@ type item struct {
 	page          string // the address of the item's page; empty if it has none
 
 	// Only formats of pages have these:
-	brief        *cite.Item // the item itself on its own page, else without what is too much for a list
-	html         string     // the item's citation
-	period       string     // the date, or the first and last day, in the language of the answer
-	href         string     // the target of the link on its title; empty if there is none
+	brief        *cite.Item      // the item itself on its own page, else without what is too much for a list
+	html         string          // the item's citation
+	styled       styles.Citation // by the citation style of the answer; zero if there is none
+	text         string          // the citation by that style as plain text
+	citationLang string          // the language of the words of html, as a tag; "" if it is that of the item
+	period       string          // the date, or the first and last day, in the language of the answer
+	href         string          // the target of the link on its title; empty if there is none
 	authors      []page.Author
 	shown        parts // the parts that the answer shows beside the citation
 	extras       page.Extras
@@ -98,8 +102,12 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 	a.show(it, row)
 	it.created, it.updated = times(it, row, a.snap.Meta().Published.In(a.lists.shared.Zone).Truncate(time.Second))
 	it.shownNotices = noticesIn(texts.In(a.query.Text(params.Lang)), it)
-	// Only activities have stored citations, one for each style.
-	stored := display.Text(row.Lookup("rendered", a.query.Text(params.Style)))
+	// Only activities have stored citations, one for each plain style. A citation style takes its place, see addStyled.
+	style := a.query.Text(params.Style)
+	if !slices.Contains(styles.Plain, style) {
+		style = styles.Plain[0]
+	}
+	stored := display.Text(row.Lookup("rendered", style))
 	if a.def.View != rules.ViewActivities || stored == "" {
 		it.html = it.withNotice(a.shorten(a.compose(it), it), a.query.Text(params.Lang))
 		return nil
@@ -120,7 +128,7 @@ func (a *answer) complete(ctx context.Context, it *item, row bson.Raw) (err erro
 		}
 		return ""
 	})
-	if a.query.Text(params.Style) == "web" {
+	if style == "web" {
 		it.html = withExtent(it.html, &it.Item, it.year)
 	}
 	it.html = it.withNotice(a.shorten(bylinesOf(a).in(it.html, it), it), a.query.Text(params.Lang))

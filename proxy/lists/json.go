@@ -37,8 +37,10 @@ type jsonList struct {
 // jsonItem is an entry of a list. Fields without omitempty are always there, and empty if the record has nothing:
 // programs need not tell a missing field from an empty one.
 type jsonItem struct {
-	ID      string        `json:"id"`
-	HTML    string        `json:"html"`
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+	// the citation as plain text; only by a citation style
+	Text    string        `json:"text,omitempty"`
 	Title   string        `json:"title"`
 	Authors []page.Author `json:"authors"`
 	// a number or null
@@ -110,7 +112,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 			group = it.groups[0].Label
 		}
 		doc.Items = append(doc.Items, jsonItem{
-			ID: it.ID, HTML: it.html, Title: it.Text, Authors: it.authors,
+			ID: it.ID, HTML: it.html, Text: it.text, Title: it.Text, Authors: it.authors,
 			Year: json.RawMessage(cmp.Or(it.year, "null")),
 			Type: it.Type, Subtype: it.Subtype, Group: group, Groups: it.groups, Links: links, Key: it.Key,
 			Venue: cmp.Or(it.Container, it.Event), Volume: it.Volume, Issue: it.Issue, Pages: it.Pages,

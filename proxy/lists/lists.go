@@ -36,6 +36,8 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
+	"vitrine/rules/styles"
+	"vitrine/rules/suggest"
 )
 
 // Options configures the lists. Hosts with ":*" for their port match any port or none. New keeps the options, and
@@ -44,6 +46,8 @@ type Options struct {
 	configs.Lists
 	Site configs.Site
 	Cite *cite.Mapping // how to read rows as bibliographic items; required
+	// Styles are the citation styles; nil: there are none.
+	Styles *styles.Set
 	// Rule is the rule by which the views' rows were marked, for Lists.Rule.
 	Rule mark.Rule
 }
@@ -147,6 +151,10 @@ func New(o Options, shared Shared) (*Lists, error) {
 		l.builtIn(rules.ViewEvents, rules.ViewEvents))
 	for _, d := range all {
 		one := l.newListing(d)
+		if known := params.Styles(o.Styles.Names()...); !slices.Contains(known, d.Style) {
+			return nil, configs.Wrong("lists.named."+d.slug+".style", "want %s, have %q%s", strings.Join(known, ", "),
+				d.Style, suggest.Hint(d.Style, known))
+		}
 		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
 			return nil, configs.Wrong("lists.named."+d.slug+".filter", "%v", err)
 		}
@@ -183,6 +191,7 @@ func selectorsOf(text string) (params.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Selectors need no styles.
 	q, err := params.Parse(func(yield func(name, value []byte) bool) {
 		for name, all := range values {
 			for _, value := range all {

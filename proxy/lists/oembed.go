@@ -87,7 +87,7 @@ func (l *Lists) embed(ctx context.Context, r Request, address string) (*listing,
 				return
 			}
 		}
-	})
+	}, l.o.Styles.Names()...)
 	if err != nil {
 		return nil, err
 	}

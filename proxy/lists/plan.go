@@ -41,7 +41,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error
 	if to.format.suffix == "" && !r.Path.IsPage() { // the server could not know that it is a page
 		args, strange = params.WithoutStrange(args)
 	}
-	q, err := params.Parse(args)
+	q, err := params.Parse(args, l.o.Styles.Names()...)
 	if err != nil {
 		return p, err
 	}

@@ -53,9 +53,9 @@ func address(url string) string {
 // langTag matches valid values of the attribute lang. Records may store other texts.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// langOf returns the attribute lang if a text is in another language than the text around it, else "". An unknown
+// LangOf returns the attribute lang if a text is in another language than the text around it, else "". An unknown
 // or malformed language gives none, so that screen readers go on in the language around.
-func langOf(lang, around string) string {
+func LangOf(lang, around string) string {
 	if lang == around || !langTag.MatchString(lang) {
 		return ""
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,11 @@ func section(l *List, level int, onPage bool) []byte {
 			} else {
 				f.groups(level, nil, it.Groups)
 			}
-			f.write(`<ol class="vl-items" start="`, strconv.Itoa(first+i), "\">\n")
+			class := "vl-items"
+			if l.Numbered {
+				class += " vl-numbers"
+			}
+			f.write(`<ol class="`, class, `" start="`, strconv.Itoa(first+i), "\">\n")
 		}
 		f.write("<li>")
 		f.item(&it, l.Lang)
@@ -170,10 +175,11 @@ func (f *fragment) unique(id string) string {
 // left.
 func (f *fragment) item(it *Item, lang string) {
 	// other is set only if the languages differ; then our own texts in the item need theirs.
-	other, id := langOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
+	other, id := LangOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID),
 		attribute("data-key", it.Key),
-		`><div class="vl-citation" dir="auto">`, it.HTML, "</div>")
+		`><div class="vl-citation"`, attribute("lang", LangOf(it.CitationLang, cmp.Or(other, lang))),
+		` dir="auto">`, it.HTML, "</div>")
 	if it.COinS != "" {
 		f.write(`<span class="Z3988" aria-hidden="true" title="`, it.COinS, `"></span>`)
 	}

@@ -52,6 +52,7 @@ type List struct {
 	Facets         []Facet
 	Others         []Link // other filters, such as what the list leaves out; a link takes one away
 	Items          []Item
+	Numbered       bool        // citations have numbers of their own
 	Years          []YearCount // the bars of a chart, in order; without any there is no chart
 	JSONLD         []byte      // one JSON value, or nil
 }
@@ -69,10 +70,12 @@ type Item struct {
 	ID     string
 	Href   string // the item's page; empty if it has none
 	Lang   string // language of the citation; if empty, that of the list
-	HTML   string // citation, cleaned by rules/markup
-	COinS  string // from rules/cite, escaped for an attribute; empty if there is none
-	Key    string // citation key
-	Links  []Link // links to DOI, full text and others
+	HTML   string // citation, cleaned by rules/markup or written by rules/csl
+	// CitationLang is the language of the citation's words, if it is not Lang
+	CitationLang string
+	COinS        string // from rules/cite, escaped for an attribute; empty if there is none
+	Key          string // citation key
+	Links        []Link // links to DOI, full text and others
 	Extras
 }
 

@@ -36,7 +36,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
 		"linkable": markup.IsLink,
-		"langOf":   langOf,
+		"langOf":   LangOf,
 		"words":    strings.Fields,
 	}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))

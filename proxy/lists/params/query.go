@@ -17,8 +17,8 @@ import (
 // Query holds the values of a request's parameters by name, in canonical spelling, without default values.
 type Query map[string][]string
 
-// Parse reads the names and values of a query string.
-func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
+// Parse reads the names and values of a query string, in a site with some citation styles.
+func Parse(args iter.Seq2[[]byte, []byte], citationStyles ...string) (Query, error) {
 	given := map[string][]string{}
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
@@ -29,7 +29,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	}
 	q := Query{}
 	for _, p := range table {
-		values, err := p.read(given[p.name])
+		values, err := p.with(citationStyles).read(given[p.name])
 		if err != nil {
 			err.Param = p.name
 			return nil, err

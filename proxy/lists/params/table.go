@@ -15,6 +15,7 @@ import (
 	"vitrine/rules/identifier"
 	"vitrine/rules/keyword"
 	"vitrine/rules/label"
+	"vitrine/rules/styles"
 	"vitrine/rules/suggest"
 )
 
@@ -170,7 +171,7 @@ var rows = []parameter{
 	{name: Authors, check: number(1, 100), look: true},
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
-	{name: Style, check: oneOf("web", "print"), look: true},
+	{name: Style, check: choice(styles.Plain), look: true}, // and the names of citation styles, see with
 	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"),
 		many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
@@ -302,12 +303,24 @@ type Field struct {
 	Many     bool // accepts several values
 }
 
+// with returns the parameter in a site with some citation styles.
+func (p parameter) with(citationStyles []string) parameter {
+	if p.name == Style {
+		p.check = choice(Styles(citationStyles...))
+	}
+	return p
+}
+
+// Styles returns the values of Style in a site with some citation styles.
+func Styles(citationStyles ...string) []string { return slices.Concat(styles.Plain, citationStyles) }
+
 // Fields returns the fields of a form in which editors make a list, in their canonical order.
-func Fields() (all []Field) {
+func Fields(citationStyles ...string) (all []Field) {
 	for _, p := range table {
 		if p.reader {
 			continue
 		}
+		p = p.with(citationStyles)
 		f := Field{Name: p.name, Many: p.many && p.most != 1}
 		switch c := p.check.(type) {
 		case choice:

@@ -1,0 +1,234 @@
+package lists
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/byline"
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/rules/cite"
+	"vitrine/rules/csl"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/styles"
+)
+
+// style returns the citation style of the answer, or nil for one of styles.Plain.
+func (a *answer) style() *styles.Style { return a.lists.o.Styles.Named(a.query.Text(params.Style)) }
+
+// addStyled sets the citations of items by the style of the answer. An item for which the style has none keeps the one
+// that complete has set, as do all if there is no style.
+func (d *document) addStyled(ctx context.Context, a *answer, rows []bson.Raw) error {
+	style := a.style()
+	if style == nil {
+		return nil
+	}
+	d.Numbered = style.Numbered()
+	lang, keys := a.query.Text(params.Lang), map[string]bool{}
+	for i, it := range d.items {
+		it.styled = style.Of(lang, a.mapping, rows[i])
+		if key := it.styled.Key; key != "" {
+			keys[key] = true
+		}
+	}
+	suffixes, err := a.suffixes(ctx, style, keys)
+	if err != nil {
+		return err
+	}
+	for _, it := range d.items {
+		if it.styled.HTML != "" {
+			a.setStyled(it, suffixes[it.ID])
+		}
+	}
+	return nil
+}
+
+// suffixes returns the suffixes of years, by id, of the records with some keys: those that share their key with others
+// of the list, in its order. An item is a list of one. A feed has none, because new entries would change those of
+// others, and feed readers report changed entries as news.
+func (a *answer) suffixes(
+	ctx context.Context, style *styles.Style, keys map[string]bool,
+) (map[string]string, error) {
+	if !style.Suffixed() || len(keys) == 0 || a.isItem() || a.format.feed {
+		return nil, nil
+	}
+	lang := a.query.Text(params.Lang)
+	var numbers []any
+	for key := range keys {
+		numbers = append(numbers, style.Alike(lang, key))
+	}
+	// The whole list, of which the index of mark.Alike finds the few rows that count.
+	alike := a.rows.Question
+	alike.Where = filter.And(alike.Where, filter.OneOf(mark.Alike, numbers...))
+	alike.Query = alike.Query.With(params.Page).With(params.Limit)
+	found, seen := map[string][]string{}, map[string]bool{} // ids by key
+	for e, err := range alike.On(a.snap).Entries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		id, key := selection.IDText(e.Doc()), style.Of(lang, a.mapping, e.Doc()).Key
+		if !seen[id] && keys[key] {
+			key = strings.Clone(key)
+			seen[id], found[key] = true, append(found[key], id)
+		}
+	}
+	all := map[string]string{}
+	for _, ids := range found {
+		for i, id := range ids {
+			if len(ids) > 1 {
+				all[id] = suffixOf(i)
+			}
+		}
+	}
+	return all, nil
+}
+
+// suffixOf returns the suffix of the entry i, from 0: a, b, …, z, aa, ab.
+func suffixOf(i int) (s string) {
+	for ; i >= 0; i = i/26 - 1 {
+		s = string(rune('a'+i%26)) + s
+	}
+	return s
+}
+
+// setStyled sets the citation of an item by its style, with links, marks and folds like those of other citations.
+func (a *answer) setStyled(it *item, suffix string) {
+	it.text = it.styled.Text(it.position, suffix)
+	html := strings.NewReplacer(csl.NumberSlot, strconv.Itoa(it.position), csl.SuffixSlot, suffix).
+		Replace(a.linked(it))
+	lead := ""
+	if html = a.shorten(html, it); strings.HasPrefix(html, marginStart) {
+		// The number stands by itself. What is said of the work belongs to the text beside it.
+		if i := strings.Index(html, besideStart); i >= 0 {
+			lead, html = html[:i+len(besideStart)], html[i+len(besideStart):]
+		}
+	}
+	it.html = lead + it.withNotice(html, a.query.Text(params.Lang))
+	it.citationLang = it.styled.Lang
+}
+
+// The begin of the parts of a citation whose number stands in the margin.
+const marginStart, besideStart = `<div class="csl-left-margin">`, `<div class="csl-right-inline">`
+
+// linked returns the styled citation of an item with a link on the title and on the names of persons with a list. The
+// list's own persons are marked, and long lists folded.
+func (a *answer) linked(it *item) string {
+	var b strings.Builder
+	names, from := map[string][]byline.Name{}, 0
+	source := it.styled.HTML
+	for _, s := range spansOf(source) {
+		b.WriteString(source[from:s.from])
+		start, inner := b.Len(), source[s.start:s.end]
+		if variable, index, isName := s.person(); isName {
+			b.WriteString(a.linkPerson(it, variable, index, inner))
+			names[variable] = append(names[variable], byline.Name{Person: index, From: start, To: b.Len()})
+		} else {
+			b.WriteString(linkTitle(it, inner))
+		}
+		from = s.to
+	}
+	b.WriteString(source[from:])
+	return bylinesOf(a).at(b.String(), names, it)
+}
+
+// personsOf returns the persons of an item in a variable of CSL.
+func (it *item) personsOf(variable string) []cite.Person {
+	switch variable {
+	case "author":
+		return it.Authors
+	case "editor":
+		return it.Editors
+	}
+	return nil
+}
+
+// linkPerson returns the name of a person, HTML, with a link to the person's list.
+func (a *answer) linkPerson(it *item, variable string, index int, name string) string {
+	all := it.personsOf(variable)
+	if index >= len(all) {
+		return name
+	}
+	return linkTo(a.links.ToPerson(all[index].User), "", name)
+}
+
+// linkTitle returns the title of an item, HTML, with a link to the item. It has the language of the work, which may
+// differ from that of the style's words.
+func linkTitle(it *item, title string) string {
+	return linkTo(it.href, page.LangOf(it.Language, it.styled.Lang), title)
+}
+
+// linkTo returns HTML as a link, in a language if it is not "". Without an address it is no link.
+func linkTo(href, lang, html string) string {
+	tag, attributes := "span", ""
+	if href != "" {
+		tag, attributes = "a", ` href="`+markup.Escape(href)+`"`
+	}
+	if lang != "" {
+		attributes += ` lang="` + markup.Escape(lang) + `"`
+	}
+	if attributes == "" {
+		return html
+	}
+	return "<" + tag + attributes + ">" + html + "</" + tag + ">"
+}
+
+// span is a part of a citation that package csl has named: a person or the title. from and to are those of the
+// element, start and end of what it contains.
+type span struct {
+	name                 string // "author 2"; "" for the title
+	from, start, end, to int
+}
+
+// person returns the variable and the index of the person that a span has.
+func (s span) person() (variable string, index int, ok bool) {
+	variable, text, ok := strings.Cut(s.name, " ")
+	index, err := strconv.Atoi(text)
+	return variable, index, ok && err == nil && index >= 0
+}
+
+// The begin of the elements that package csl names.
+const nameStart, titleStart = `<span data-name="`, `<span data-title>`
+
+// spansOf returns the named parts of a citation by package csl, in their order. They contain no others.
+func spansOf(html string) (all []span) {
+	var open []int // indexes in all of the open elements that are spans; -1 for others
+	for at := 0; at < len(html); {
+		lt := strings.IndexByte(html[at:], '<')
+		if lt < 0 {
+			break
+		}
+		from := at + lt
+		size := strings.IndexByte(html[from:], '>') + 1 // csl escapes ">" in attributes
+		if size == 0 {
+			break
+		}
+		at = from + size
+		tag := html[from:at]
+		switch {
+		case tag == "</span>" && len(open) > 0:
+			if i := open[len(open)-1]; i >= 0 {
+				all[i].end, all[i].to = from, at
+			}
+			open = open[:len(open)-1]
+		case !strings.HasPrefix(tag, "<span"):
+		default:
+			i := -1
+			if name, isName := strings.CutPrefix(tag, nameStart); isName || tag == titleStart {
+				i, all = len(all), append(all, span{name: strings.TrimSuffix(name, `">`), from: from, start: at})
+			}
+			if i >= 0 && tag == titleStart {
+				all[i].name = ""
+			}
+			open = append(open, i)
+		}
+	}
+	// An element that is not closed is none of package csl's.
+	return slices.DeleteFunc(all, func(s span) bool { return s.to == 0 })
+}
