@@ -30,7 +30,7 @@ func (d *document) addStyled(ctx context.Context, a *answer, rows []bson.Raw) er
 	if style == nil {
 		return nil
 	}
-	d.Numbered = style.Numbered()
+	d.OwnNumbers = style.Numbered()
 	lang, keys := a.query.Text(params.Lang), map[string]bool{}
 	for i, it := range d.items {
 		it.styled = style.Of(lang, a.mapping, rows[i])

@@ -60,7 +60,8 @@ type Store struct {
 	// Queries replaces the answers of stored, if it is not nil.
 	Queries func(view.Source) view.Source
 
-	directory *mark.Directory // makes the marks of PublicStore
+	directory *mark.Directory                                    // makes the marks of PublicStore
+	finish    func(view string, made bson.Raw) (bson.Raw, error) // finishes them; nil: they are as they are
 }
 
 // Published is when the fixture's views were published, and the current time of tests.

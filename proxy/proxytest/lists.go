@@ -2,10 +2,12 @@ package proxytest
 
 import (
 	"cmp"
+	"os"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	viewindex "vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/proxy"
@@ -17,6 +19,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
+	"vitrine/rules/styles"
 )
 
 // collections are the source collections of the views that lists show.
@@ -49,10 +52,13 @@ func hiding(t testing.TB, hidden []string) *access.Fields {
 }
 
 // marked returns the rows of a view with the marks that the materializer writes.
-func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows []bson.Raw) {
+func (s *Store) marked(t testing.TB, view string, docs []bson.Raw) (rows []bson.Raw) {
 	t.Helper()
 	for _, doc := range docs {
-		made, err := d.Make(view, doc)
+		made, err := s.directory.Make(view, doc)
+		if err == nil && made != nil && s.finish != nil {
+			made, err = s.finish(view, made)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +112,47 @@ func PublicStore(t testing.TB, docs map[string][]bson.Raw, hidden ...string) *St
 // PublishMarked is Publish for records of a store from PublicStore.
 func (s *Store) PublishMarked(t testing.TB, view string, docs ...bson.Raw) {
 	t.Helper()
-	s.Publish(view, marked(t, s.directory, view, docs)...)
+	s.Publish(view, s.marked(t, view, docs)...)
+}
+
+// Styles returns our own citation styles, and others from files by name.
+func Styles(t testing.TB, files map[string]string, hidden ...string) *styles.Set {
+	t.Helper()
+	all, err := styles.Own()
+	for name, file := range files {
+		if err == nil {
+			var src []byte
+			if src, err = os.ReadFile(file); err == nil {
+				all[name], err = styles.ParseStyle(file, src)
+			}
+		}
+	}
+	var set *styles.Set
+	if err == nil {
+		set, err = styles.New(all, nil, CiteRules(t, hidden...).Fingerprint)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// Cite publishes the rows of a store from ListStore again, with citations by styles.
+func (s *Store) Cite(t testing.TB, set *styles.Set, hidden ...string) {
+	t.Helper()
+	mapping := CiteRules(t, hidden...)
+	s.finish = func(view string, made bson.Raw) (bson.Raw, error) { return set.Finish(mapping.View(view), made) }
+	for view := range collections {
+		var docs []bson.Raw
+		_, err := s.Rows(t.Context(), view, 0, func(row origin.Row) error {
+			docs = append(docs, row.Doc)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.PublishMarked(t, view, docs...)
+	}
 }
 
 // Generation returns the generation of a view in the store.

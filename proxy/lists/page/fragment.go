@@ -78,7 +78,7 @@ func section(l *List, level int, onPage bool) []byte {
 				f.groups(level, nil, it.Groups)
 			}
 			class := "vl-items"
-			if l.Numbered {
+			if l.OwnNumbers {
 				class += " vl-numbers"
 			}
 			f.write(`<ol class="`, class, `" start="`, strconv.Itoa(first+i), "\">\n")

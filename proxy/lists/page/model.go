@@ -52,7 +52,7 @@ type List struct {
 	Facets         []Facet
 	Others         []Link // other filters, such as what the list leaves out; a link takes one away
 	Items          []Item
-	Numbered       bool        // citations have numbers of their own
+	OwnNumbers     bool        // the citations have numbers, by their style
 	Years          []YearCount // the bars of a chart, in order; without any there is no chart
 	JSONLD         []byte      // one JSON value, or nil
 }
