@@ -55,6 +55,7 @@ var mayImport = map[string]string{
 	"rules/backoff":    "",
 	"rules/cite": "rules/date rules/display rules/ejson rules/fold rules/identifier rules/keyword rules/mark " +
 		"rules/markup rules/notice rules/pages rules/person rules/raw rules/views rules/yamlfile",
+	"rules/csl":        "",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/ejson":      "rules/raw",
@@ -80,6 +81,7 @@ var mayImport = map[string]string{
 		"rules/yamlfile",
 	"rules/similar":  "rules/parallel",
 	"rules/spectrum": "rules/ejson rules/raw",
+	"rules/styles":   "rules/cite rules/csl rules/label rules/mark rules/raw",
 	"rules/suggest":  "",
 	"rules/units":    "rules/date rules/ejson rules/raw",
 	"rules/urlpath":  "",

@@ -47,6 +47,13 @@ func TestRefusedSettings(t *testing.T) {
 			"key in PEM",
 		"auth:\n  session:\n    user_header: X-User\n": "4: auth.session.user_header: needs " +
 			"trusted_proxies",
+		"lists: {styles: {a: DIR/none}}\n":                           "2: lists.styles.a: DIR/none: no such file",
+		"lists: {styles: {a: DIR/broken}}\n":                         "2: lists.styles.a: DIR/broken:1: ",
+		"lists: {styles: {web: DIR/broken}}\n":                       "2: lists.styles.web: is built in",
+		"lists: {styles: {a: DIR}}\n":                                "2: lists.styles.a: DIR: is a directory",
+		"lists:\n  locales: {fr-FR: DIR/broken}\n":                   "3: lists.locales.fr-FR: DIR/broken:1: ",
+		"lists:\n  locales: {french: DIR/broken}\n":                  "3: lists.locales.french: want a language tag",
+		"lists:\n  named:\n    a: {style: institut}\n":               "4: lists.named.a.style: want web, print, ",
 		"lists:\n  named: {a: {select: yeer=2020}}\n":                "3: lists.named.a.select: ",
 		"lists:\n  named: {a: {select: year=soon}}\n":                "3: lists.named.a.select: ",
 		"lists:\n  named:\n    a: {view: persons, select: page=2}\n": "4: lists.named.a.select: takes ",

@@ -82,6 +82,9 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 	// Answers by a shorter id are kept apart, because the others need not look for the longer ones.
 	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	key = append(key, strings.Join(l.to.longer, "\x00"))
+	if l.lists.o.Styles.Named(l.rows.Query.Text(params.Style)) != nil {
+		key = append(key, l.lists.o.Styles.Fingerprint()) // a reload may change the style
+	}
 	// Years such as last5 end with the calendar year. The key names the year, so that an answer of the old one is
 	// not found in the new one, and the period says when to plan anew.
 	var in response.Period
