@@ -112,13 +112,19 @@ func (b *box) plain() string {
 	return s.String()
 }
 
+// formatSize is about the length of the tags around a formatted text.
+const formatSize = 40
+
 // decorate puts the quotes, the format, the case and the affixes of o around a box.
 func (c *run) decorate(o *op, b *box) *box {
 	if b == nil {
 		return nil
 	}
-	if o.strip {
-		b.leaves(func(l *box) { l.text = strings.ReplaceAll(l.text, ".", "") })
+	if o.strip && c.steps <= maxSteps {
+		b.leaves(func(l *box) {
+			c.steps++
+			l.text = strings.ReplaceAll(l.text, ".", "")
+		})
 	}
 	if o.casing != "" {
 		c.recase(b, o.casing)
@@ -131,6 +137,7 @@ func (c *run) affix(o *op, b *box) *box {
 	slot := b.slot
 	if o.format != (format{}) || o.quotes {
 		b = &box{kids: []*box{b}, format: o.format, quoted: o.quotes}
+		c.size += formatSize
 	}
 	if o.prefix != "" || o.suffix != "" {
 		before, after := leaf(styleLeaf, o.prefix), leaf(styleLeaf, o.suffix)

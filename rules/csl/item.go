@@ -11,6 +11,7 @@ import (
 // Limits of what is read of an item. No real item has more.
 const (
 	maxText  = 64 << 10 // bytes of a text
+	maxPart  = 2 << 10  // bytes of a part of a name
 	maxNames = 5000     // names of a variable
 )
 
@@ -135,7 +136,7 @@ func readText(src json.RawMessage) string {
 		if json.Unmarshal(src, &s) != nil {
 			return ""
 		}
-		return clean(s)
+		return clean(s, maxText)
 	case '{', '[', 'n', 't', 'f':
 		return ""
 	}
@@ -143,9 +144,9 @@ func readText(src json.RawMessage) string {
 }
 
 // clean returns a text without control characters and of bounded length. White space of any kind becomes a space.
-func clean(s string) string {
-	if len(s) > maxText {
-		s = s[:maxText]
+func clean(s string, limit int) string {
+	if len(s) > limit {
+		s = s[:limit]
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, control) < 0 {
@@ -179,7 +180,7 @@ func (it *Item) readNames(variable string, src json.RawMessage) error {
 	names := all[:0]
 	for _, n := range all {
 		for _, part := range [...]*string{&n.Family, &n.Given, &n.Suffix, &n.Dropping, &n.Demoted, &n.Literal} {
-			*part = clean(*part)
+			*part = clean(*part, maxPart)
 		}
 		if n.Literal == "" && n.Family == "" {
 			n.Literal, n.Given = n.Given, ""
@@ -213,7 +214,7 @@ func readDate(src json.RawMessage) *Date {
 			return nil
 		}
 	}
-	d := &Date{circa: bool(in.Circa), season: strings.TrimSpace(readText(in.Season)), literal: clean(in.Literal)}
+	d := &Date{circa: bool(in.Circa), season: strings.TrimSpace(readText(in.Season)), literal: clean(in.Literal, maxPart)}
 	for i, parts := range in.Parts {
 		to := &d.from
 		if i == 1 {
@@ -233,7 +234,7 @@ func readDate(src json.RawMessage) *Date {
 		d.isRange = false
 	}
 	if d.from[0] == 0 && d.literal == "" {
-		d.raw(clean(in.Raw))
+		d.raw(clean(in.Raw, maxPart))
 	}
 	if d.from[0] == 0 && d.literal == "" {
 		return nil

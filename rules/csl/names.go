@@ -195,6 +195,7 @@ func (c *run) person(n *nameStyle, variable string, name *Name, i int) *box {
 	if b == nil {
 		return nil
 	}
+	c.size += formatSize
 	b = c.affix(&op{prefix: n.prefix, suffix: n.suffix}, b)
 	return &box{kids: []*box{b}, mark: `data-name="` + variable + " " + strconv.Itoa(i) + `"`}
 }

@@ -1,6 +1,7 @@
 package csl
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -180,24 +181,22 @@ func dashed(s, dash string) string {
 	if strings.IndexAny(s, "-–") < 0 {
 		return s
 	}
-	var all strings.Builder
+	all := make([]byte, 0, len(s)+8)
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '-':
 			i++
-			all.WriteByte('-')
+			all = append(all, '-')
 		case s[i] == '-' && endsNumber(s[:i]) && startsNumber(s[i+1:]):
-			t := strings.TrimRight(all.String(), " ")
-			all.Reset()
-			all.WriteString(t + dash)
+			all = append(bytes.TrimRight(all, " "), dash...)
 			for i+1 < len(s) && s[i+1] == ' ' {
 				i++
 			}
 		default:
-			all.WriteByte(s[i])
+			all = append(all, s[i])
 		}
 	}
-	return strings.ReplaceAll(all.String(), "–", dash)
+	return strings.ReplaceAll(string(all), "–", dash)
 }
 
 // endsNumber reports whether the last word of a text is a number, also a Roman one.

@@ -2,6 +2,7 @@ package csl
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,7 @@ type parser struct {
 	bib    *node
 	macros map[string]*macro
 	calls  []call
+	path   []string // see walk
 }
 
 // A call is a use of a macro, which may be defined later.
@@ -126,35 +128,36 @@ func (p *parser) link() error {
 			return c.node.fail("there is no macro %q", c.op.name)
 		}
 	}
-	return p.walk(p.style.layout.kids, nil)
+	return p.walk(p.style.layout.kids)
 }
 
-// walk checks the elements that an entry can reach, and notes whether they use the citation number. path has the
+// walk checks the elements that an entry can reach, and notes whether they use the citation number. p.path has the
 // macros that lead to ops.
-func (p *parser) walk(ops []op, path []string) error {
+func (p *parser) walk(ops []op) error {
 	for i := range ops {
 		o := &ops[i]
 		if (o.kind == opVariable || o.kind == opNumber) && o.name == "citation-number" {
 			p.style.numbered = true
 		}
 		if o.kind == opMacro && o.macro.seen < 2 {
-			path := append(slices.Clip(path), o.name)
 			if o.macro.seen == 1 {
-				from := slices.Index(path, o.name)
-				return &SyntaxError{o.line, "macros call each other: " + strings.Join(path[from:], " → ")}
+				cycle := append(p.path[slices.Index(p.path, o.name):], o.name)
+				return &SyntaxError{o.line, fmt.Sprintf("macros call each other: %.200s", strings.Join(cycle, " → "))}
 			}
 			o.macro.seen = 1
-			if err := p.walk(o.macro.ops, path); err != nil {
+			p.path = append(p.path, o.name)
+			if err := p.walk(o.macro.ops); err != nil {
 				return err
 			}
+			p.path = p.path[:len(p.path)-1]
 			o.macro.seen = 2
 		}
-		err := p.walk(o.kids, path)
+		err := p.walk(o.kids)
 		for j := range o.branches {
-			err = cmp.Or(err, p.walk(o.branches[j].ops, path))
+			err = cmp.Or(err, p.walk(o.branches[j].ops))
 		}
 		if o.names != nil {
-			err = cmp.Or(err, p.walk(o.names.substitute, path))
+			err = cmp.Or(err, p.walk(o.names.substitute))
 		}
 		if err != nil {
 			return err

@@ -19,12 +19,19 @@ var collisions = map[string]string{
 // if the locale has them there.
 func (r *Renderer) punctuate(all *box) {
 	var before, inQuote *box // the last text, and the last one within quotes that end there
+	var slot *box            // the slot of the year's suffix, if it stands since then
+	depth := 0               // of the parts that such a slot can drop
 	all.leaves(func(l *box) {
 		switch l.leaf {
-		case openQuote, slotStart, slotEnd:
-			if l.leaf == openQuote {
-				before, inQuote = nil, nil
-			}
+		case slotStart:
+			depth++
+			return
+		case slotEnd:
+			depth--
+			slot = l
+			return
+		case openQuote:
+			before, inQuote = nil, nil
 			return
 		case closeQuote:
 			if inQuote == nil {
@@ -33,17 +40,23 @@ func (r *Renderer) punctuate(all *box) {
 			before = l
 			return
 		}
-		if l.text == "" || l.text == SuffixSlot || l.text == NumberSlot {
-			if l.text != "" {
-				before, inQuote = nil, nil
-			}
+		switch {
+		case l.text == "" || depth > 0:
+			return
+		case l.text == SuffixSlot:
+			slot = l
 			return
 		}
+		whole := l.text
 		if inQuote != nil {
 			r.afterQuote(inQuote, l)
 		} else if before != nil {
 			collide(before, l)
 		}
+		if slot != nil && len(l.text) < len(whole) { // with a suffix, nothing collides: "n.d.", but "n.d.a."
+			slot.text += slotOpen + whole[:len(whole)-len(l.text)] + slotClose
+		}
+		slot = nil
 		if l.text != "" {
 			before, inQuote = l, nil
 		}
@@ -53,7 +66,7 @@ func (r *Renderer) punctuate(all *box) {
 // afterQuote treats the text right after a closing quote, whose last text is in. Punctuation of the data stays where
 // it is.
 func (r *Renderer) afterQuote(in, after *box) {
-	if strings.IndexAny(after.text[:1], ".,:;!?") < 0 || after.leaf == dataLeaf {
+	if in.text == "" || strings.IndexAny(after.text[:1], ".,:;!?") < 0 || after.leaf == dataLeaf {
 		return
 	}
 	first := after.text[:1]

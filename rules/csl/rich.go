@@ -114,8 +114,8 @@ func (p *richParser) finish() []*box {
 
 // tag reads the tag at i, and returns its length or 0.
 func (p *richParser) tag(i int) int {
-	end := strings.IndexByte(p.src[i:], '>')
-	if end < 0 || end > 60 {
+	end := strings.IndexByte(p.src[i:min(i+60, len(p.src))], '>')
+	if end < 0 {
 		return 0
 	}
 	tag := p.src[i+1 : i+end]

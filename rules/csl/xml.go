@@ -27,6 +27,7 @@ type node struct {
 	attrs map[string]string
 	kids  []*node
 	text  string
+	raw   []byte // becomes text at the end of the element
 }
 
 // fail returns a syntax error at the line of n.
@@ -100,10 +101,13 @@ func (r *xmlReader) add(token xml.Token, line int) error {
 	case xml.StartElement:
 		return r.start(&t, line)
 	case xml.EndElement:
+		n := r.stack[len(r.stack)-1]
+		n.text, n.raw = string(n.raw), nil
 		r.stack = r.stack[:len(r.stack)-1]
 	case xml.CharData:
 		if len(r.stack) > 0 {
-			r.stack[len(r.stack)-1].text += string(t)
+			n := r.stack[len(r.stack)-1]
+			n.raw = append(n.raw, t...)
 		}
 	case xml.Directive:
 		return &SyntaxError{Line: line, Reason: "a document type is not allowed"}
