@@ -40,14 +40,11 @@ func (c *run) key() string {
 // A writer writes boxes as HTML.
 type writer struct{ strings.Builder }
 
-// escapes escapes text for HTML, also between quotes.
-var escapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&quot;", "'", "&#39;")
-
 // box writes a box. f is the format around it.
 func (w *writer) box(b *box, f format) {
 	if b.leaf != inner {
 		if b.text != "" {
-			_, _ = escapes.WriteString(w, b.text)
+			w.WriteString(html.EscapeString(b.text))
 		}
 		return
 	}
@@ -60,7 +57,7 @@ func (w *writer) box(b *box, f format) {
 		tag("div", ` class="csl-`+b.display+`"`)
 	}
 	if b.href != "" {
-		tag("a", ` href="`+escapes.Replace(b.href)+`"`)
+		tag("a", ` href="`+html.EscapeString(b.href)+`"`)
 	}
 	if b.mark != "" {
 		tag("span", " "+b.mark)

@@ -16,7 +16,7 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	given, dropping := name.Given, name.Dropping
 	if n.hasInitials {
 		if strings.IndexByte(given, '<') >= 0 {
-			given = c.rich(given).plain()
+			given = c.rich(dataLeaf, given).plain()
 		}
 		given = initials(given, n.initials, n.initialize, c.style.options.hyphen)
 	}
@@ -92,7 +92,7 @@ func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
 func (c *run) data(s string) *box {
 	c.started = true
 	c.size += len(s)
-	return c.rich(s)
+	return c.rich(dataLeaf, s)
 }
 
 // part renders a part of a name with its format and affixes.

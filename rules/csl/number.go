@@ -28,7 +28,7 @@ func (c *run) number(o *op) (*box, status) {
 	} else {
 		text = dashed(text, c.locale.dash())
 	}
-	return c.decorate(o, c.rich(text)), status{called: true, filled: true}
+	return c.decorate(o, c.rich(dataLeaf, text)), status{called: true, filled: true}
 }
 
 // isNumeric reports whether a text is a number, with letters around it or not ("2nd", "D2"), or a list or range of

@@ -152,7 +152,7 @@ func (c *run) op(o *op) (*box, status) {
 	case opValue:
 		c.started = true
 		c.size += len(o.name)
-		return c.decorate(o, c.rich(o.name)), status{term: true}
+		return c.decorate(o, c.rich(styleLeaf, o.name)), status{term: true}
 	case opNumber:
 		return c.number(o)
 	case opLabel:
@@ -268,11 +268,11 @@ func (c *run) variable(o *op) (*box, status) {
 	var b *box
 	switch {
 	case o.name == "page":
-		b = c.rich(c.pages(text))
+		b = c.rich(dataLeaf, c.pages(text))
 	case numberVariables[o.name]:
-		b = c.rich(dashed(text, c.locale.dash()))
+		b = c.rich(dataLeaf, dashed(text, c.locale.dash()))
 	default:
-		b = c.rich(text)
+		b = c.rich(dataLeaf, text)
 	}
 	return c.linked(o, b, text), status{called: true, filled: true}
 }

@@ -13,12 +13,12 @@ var tags = map[string]format{"i": {style: italic}, "b": {weight: bold}, "sup": {
 // maxTags bounds the elements and quotes in one text.
 const maxTags = 200
 
-// rich returns a text of an item as a box: its markup as formats, its quotes as those of the locale.
-func (r *Renderer) rich(s string) *box {
+// rich returns a text of an item or of the style as a box: its markup as formats, its quotes as those of the locale.
+func (r *Renderer) rich(kind leafKind, s string) *box {
 	if strings.IndexAny(s, "<\"'“”‘’„‚«»‹›") < 0 {
-		return leaf(dataLeaf, s)
+		return leaf(kind, s)
 	}
-	p := richParser{src: s, marks: &r.marks}
+	p := richParser{src: s, kind: kind, marks: &r.marks}
 	p.parse()
 	return wrap(p.finish()...)
 }
@@ -26,6 +26,7 @@ func (r *Renderer) rich(s string) *box {
 // A richParser reads rich text. Its stack holds what is open.
 type richParser struct {
 	src   string
+	kind  leafKind
 	marks *quoteMarks
 	at    int // where the text begins that has not been written
 	stack []richOpen
@@ -68,7 +69,7 @@ func (p *richParser) parse() {
 // flush writes the text up to i.
 func (p *richParser) flush(i int) {
 	if p.at < i {
-		p.kids = append(p.kids, &box{leaf: dataLeaf, text: p.src[p.at:i]})
+		p.kids = append(p.kids, &box{leaf: p.kind, text: p.src[p.at:i]})
 	}
 	p.at = i
 }
@@ -100,7 +101,7 @@ func (p *richParser) undo() {
 	if top.box.quoted && text == "'" {
 		text = "’"
 	}
-	p.kids = append(append(top.outer, &box{leaf: dataLeaf, text: text}), p.kids...)
+	p.kids = append(append(top.outer, &box{leaf: p.kind, text: text}), p.kids...)
 }
 
 // finish returns the boxes of the whole text.
@@ -158,9 +159,9 @@ func (p *richParser) endTag(i, n int, name string) int {
 	return 0
 }
 
-// kind returns which quote a mark is: 0 for double and 1 for single ones, or -1. Typographic marks count only if they
+// quoteKind returns which quote a mark is: 0 for double and 1 for single ones, or -1. Typographic marks count only if they
 // are those of the locale; others stay as they are.
-func (p *richParser) kind(mark string, open bool) int {
+func (p *richParser) quoteKind(mark string, open bool) int {
 	for i, m := range p.marks {
 		own := m.close
 		if open {
@@ -181,7 +182,7 @@ func (p *richParser) quote(i int, r rune, size int) int {
 	startsWord := i == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{-–—/<>\"'“‘„‚", before)
 	endsWord := i+size == len(p.src) || unicode.IsSpace(after) || strings.ContainsRune(".,;:!?)]}-–—/<\"'”’", after)
 	straight := r == '"' || r == '\''
-	if kind := p.kind(mark, false); kind >= 0 && endsWord && !(straight && startsWord && i > 0 && before != '>') {
+	if kind := p.quoteKind(mark, false); kind >= 0 && endsWord && !(straight && startsWord && i > 0 && before != '>') {
 		for j := len(p.stack) - 1; j >= 0 && p.stack[j].box.quoted; j-- {
 			if p.stack[j].kind != kind || (p.stack[j].text == mark) != straight {
 				continue
@@ -194,14 +195,14 @@ func (p *richParser) quote(i int, r rune, size int) int {
 			return size
 		}
 	}
-	if kind := p.kind(mark, true); kind >= 0 && startsWord && i+size < len(p.src) && !unicode.IsSpace(after) {
+	if kind := p.quoteKind(mark, true); kind >= 0 && startsWord && i+size < len(p.src) && !unicode.IsSpace(after) {
 		n := p.open(i, size, mark, box{quoted: true, single: kind == 1 && !straight})
 		p.stack[len(p.stack)-1].kind = kind
 		return n
 	}
 	if r == '\'' {
 		p.flush(i)
-		p.kids = append(p.kids, &box{leaf: dataLeaf, text: "’"})
+		p.kids = append(p.kids, &box{leaf: p.kind, text: "’"})
 		return size
 	}
 	return 0
