@@ -16,7 +16,7 @@ const (
 
 // recase changes the case of the texts in a box. Parts with the class nocase stay as they are.
 func (c *run) recase(b *box, casing string) {
-	if casing == "title" && !c.english() {
+	if casing == "title" && !c.english(b.leaf == styleLeaf) {
 		return
 	}
 	var runes []rune
@@ -87,10 +87,10 @@ func (b *box) runes(nocase bool, f func(r rune, nocase bool)) {
 	}
 }
 
-// english reports whether titles of the item are written in title case: if its language is English, or if it says
-// none and the list is in English.
-func (c *run) english() bool {
-	if lang := c.it.texts["language"]; lang != "" {
+// english reports whether a text is written in title case: if it is English. Texts of the item are in its language,
+// terms and texts of items that name none in that of the list.
+func (c *run) english(term bool) bool {
+	if lang := c.it.texts["language"]; lang != "" && !term {
 		return language(strings.ReplaceAll(lang, "_", "-")) == "en" || strings.HasPrefix(strings.ToLower(lang), "en")
 	}
 	return language(c.locale.lang) == "en"

@@ -50,7 +50,10 @@ func (c *run) dateParts(o *op, d *Date) *box {
 			continue
 		}
 		from, to := c.dateRange(o.name, parts[first:last+1], d, delim)
-		boxes = append(boxes, wrap(from, c.leaf(rangeDelim(parts[first:last+1], d)), to))
+		if from != nil && (to != nil || d.open) {
+			from = wrap(from, c.leaf(rangeDelim(parts[first:last+1], d)))
+		}
+		boxes = append(boxes, wrap(from, to))
 		i = last
 	}
 	return join(boxes, delim)

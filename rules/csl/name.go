@@ -19,6 +19,11 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 			given = c.rich(dataLeaf, given).plain()
 		}
 		given = initials(given, n.initials, n.initialize, c.style.options.hyphen)
+		if strings.IndexByte(name.Suffix, '.') >= 0 { // "Jr." is "Jr" where initials have no period
+			own := *name
+			own.Suffix = strings.TrimSpace(strings.ReplaceAll(name.Suffix, ".", n.initials))
+			name = &own
+		}
 	}
 	if script := scriptOf(name); script != latin {
 		return c.eastern(n, name, given, script)

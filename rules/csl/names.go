@@ -135,7 +135,11 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 		return c.nameFormat(n, kids)
 	}
 	if n.useLast && len(all)-shown > 1 {
-		kids = append(kids, c.leaf(n.delim+"… "), c.person(n, variable, &all[len(all)-1], len(all)-1))
+		ellipsis := n.delim + "… "
+		if shown == 1 {
+			ellipsis = " … "
+		}
+		kids = append(kids, c.leaf(ellipsis), c.person(n, variable, &all[len(all)-1], len(all)-1))
 		return c.nameFormat(n, kids)
 	}
 	others := c.leaf(c.locale.text(o.etal.term, "long", false))

@@ -45,18 +45,22 @@ func isNumeric(s string) bool {
 	return true
 }
 
-// isNumber reports whether a text is digits with letters around them.
+// isNumber reports whether a text is digits with letters around them, or several numbers with slashes ("2020/17").
 func isNumber(s string) bool {
-	digits := 0
-	for _, r := range s {
+	digits, letters, slashes := 0, 0, 0
+	for i, r := range s {
 		switch {
 		case r >= '0' && r <= '9':
 			digits++
-		case !unicode.IsLetter(r):
+		case unicode.IsLetter(r):
+			letters++
+		case r == '/' && i > 0 && i < len(s)-1:
+			slashes++
+		default:
 			return false
 		}
 	}
-	return digits > 0
+	return digits > 0 && (slashes == 0 || letters == 0)
 }
 
 // numberTokens yields the parts of a list of numbers and the separator before each.

@@ -18,11 +18,11 @@ var stopWords = words(`a about above across afore after against al along alongsi
 // abbreviations, and so do single letters.
 func titleCase(runes []rune, actions []action) {
 	words := titleWords(runes)
-	hyphen := slices.Index(runes, '-') // citeproc-js treats only the first compound in this way
+	mark := slices.IndexFunc(runes, isMark) // citeproc-js treats only a compound before other marks in this way
 	for i, w := range words {
 		word := runes[w[0]:w[1]]
 		first := i == 0 || strings.ContainsAny(string(runes[words[i-1][1]:w[0]]), ":?!")
-		compound := w[1] == hyphen
+		compound := w[1] == mark && runes[mark] == '-'
 		if hasUpper(word) || !unicode.IsLower(word[0]) || w[0] > 0 && strings.ContainsRune("+#$&{", runes[w[0]-1]) ||
 			len(word) == 1 && word[0] > unicode.MaxASCII {
 			continue
@@ -34,6 +34,9 @@ func titleCase(runes []rune, actions []action) {
 		}
 	}
 }
+
+// isMark reports whether r is a punctuation mark or bracket of titles.
+func isMark(r rune) bool { return strings.ContainsRune("-–—/.,;?!:[]()‘’“”\"'", r) }
 
 // titleWords returns the bounds of the words of a title. Apostrophes are part of a word, hyphens, slashes and periods
 // are not.
