@@ -161,7 +161,9 @@ func (d *document) readItems(ctx context.Context, a *answer) error {
 			d.memberOf = d.containing(rows[i])
 		}
 	}
-	return d.addStyled(ctx, a, rows)
+	var err error
+	d.OwnNumbers, err = addStyled(ctx, a, d.items, rows)
+	return err
 }
 
 // count counts what the format shows of the whole list beside the entries: facets, years and missing ids.

@@ -82,6 +82,17 @@ func (b bylines) at(citation string, names map[string][]byline.Name, it *item) s
 	return citation
 }
 
+// personsOf returns the persons of an item in a variable of CSL.
+func (it *item) personsOf(variable string) []cite.Person {
+	switch variable {
+	case "author":
+		return it.Authors
+	case "editor":
+		return it.Editors
+	}
+	return nil
+}
+
 // change returns what is changed in a list of an item's persons.
 func (b bylines) change(it *item, all []cite.Person) byline.Change {
 	own := func(i int) bool {

@@ -12,7 +12,6 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
-	"vitrine/rules/cite"
 	"vitrine/rules/csl"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
@@ -20,60 +19,61 @@ import (
 	"vitrine/rules/styles"
 )
 
-// style returns the citation style of the answer, or nil for one of styles.Plain.
-func (a *answer) style() *styles.Style { return a.lists.o.Styles.Named(a.query.Text(params.Style)) }
+// styling gives the items of an answer their citations by a style.
+type styling struct {
+	answer  *answer
+	style   *styles.Style
+	lang    string // of the answer
+	bylines bylines
+}
 
-// addStyled sets the citations of items by the style of the answer. An item for which the style has none keeps the one
-// that complete has set, as do all if there is no style.
-func (d *document) addStyled(ctx context.Context, a *answer, rows []bson.Raw) error {
-	style := a.style()
-	if style == nil {
-		return nil
+// addStyled sets the citations of items by the style of an answer, and reports whether they have numbers. An item for
+// which the style has none keeps the one that complete has set, as do all if there is no style.
+func addStyled(ctx context.Context, a *answer, items []*item, rows []bson.Raw) (numbered bool, err error) {
+	s := styling{answer: a, lang: a.query.Text(params.Lang), bylines: bylinesOf(a)}
+	if s.style = a.lists.o.Styles.Named(a.query.Text(params.Style)); s.style == nil {
+		return false, nil
 	}
-	d.OwnNumbers = style.Numbered()
-	lang, keys := a.query.Text(params.Lang), map[string]bool{}
-	for i, it := range d.items {
-		it.styled = style.Of(lang, a.mapping, rows[i])
+	keys := map[string]bool{}
+	for i, it := range items {
+		it.styled = s.style.Of(s.lang, a.mapping, rows[i])
 		if key := it.styled.Key; key != "" {
 			keys[key] = true
 		}
 	}
-	suffixes, err := a.suffixes(ctx, style, keys)
+	suffixes, err := s.suffixes(ctx, keys)
 	if err != nil {
-		return err
+		return false, err
 	}
-	for _, it := range d.items {
+	for _, it := range items {
 		if it.styled.HTML != "" {
-			a.setStyled(it, suffixes[it.ID])
+			s.set(it, suffixes[it.ID])
 		}
 	}
-	return nil
+	return s.style.Numbered(), nil
 }
 
 // suffixes returns the suffixes of years, by id, of the records with some keys: those that share their key with others
 // of the list, in its order. An item is a list of one. A feed has none, because new entries would change those of
 // others, and feed readers report changed entries as news.
-func (a *answer) suffixes(
-	ctx context.Context, style *styles.Style, keys map[string]bool,
-) (map[string]string, error) {
-	if !style.Suffixed() || len(keys) == 0 || a.isItem() || a.format.feed {
+func (s styling) suffixes(ctx context.Context, keys map[string]bool) (map[string]string, error) {
+	if !s.style.Suffixed() || len(keys) == 0 || s.answer.isItem() || s.answer.format.feed {
 		return nil, nil
 	}
-	lang := a.query.Text(params.Lang)
 	var numbers []any
 	for key := range keys {
-		numbers = append(numbers, style.Alike(lang, key))
+		numbers = append(numbers, s.style.Alike(s.lang, key))
 	}
 	// The whole list, of which the index of mark.Alike finds the few rows that count.
-	alike := a.rows.Question
+	alike := s.answer.rows.Question
 	alike.Where = filter.And(alike.Where, filter.OneOf(mark.Alike, numbers...))
 	alike.Query = alike.Query.With(params.Page).With(params.Limit)
 	found, seen := map[string][]string{}, map[string]bool{} // ids by key
-	for e, err := range alike.On(a.snap).Entries(ctx) {
+	for e, err := range alike.On(s.answer.snap).Entries(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		id, key := selection.IDText(e.Doc()), style.Of(lang, a.mapping, e.Doc()).Key
+		id, key := selection.IDText(e.Doc()), s.style.Of(s.lang, s.answer.mapping, e.Doc()).Key
 		if !seen[id] && keys[key] {
 			key = strings.Clone(key)
 			seen[id], found[key] = true, append(found[key], id)
@@ -98,19 +98,19 @@ func suffixOf(i int) (s string) {
 	return s
 }
 
-// setStyled sets the citation of an item by its style, with links, marks and folds like those of other citations.
-func (a *answer) setStyled(it *item, suffix string) {
+// set sets the citation of an item by its style, with links, marks and folds like those of other citations.
+func (s styling) set(it *item, suffix string) {
 	it.text = it.styled.Text(it.position, suffix)
 	html := strings.NewReplacer(csl.NumberSlot, strconv.Itoa(it.position), csl.SuffixSlot, suffix).
-		Replace(a.linked(it))
+		Replace(s.linked(it))
 	lead := ""
-	if html = a.shorten(html, it); strings.HasPrefix(html, marginStart) {
+	if html = s.answer.shorten(html, it); strings.HasPrefix(html, marginStart) {
 		// The number stands by itself. What is said of the work belongs to the text beside it.
 		if i := strings.Index(html, besideStart); i >= 0 {
 			lead, html = html[:i+len(besideStart)], html[i+len(besideStart):]
 		}
 	}
-	it.html = lead + it.withNotice(html, a.query.Text(params.Lang))
+	it.html = lead + it.withNotice(html, s.lang)
 	it.citationLang = it.styled.Lang
 }
 
@@ -119,43 +119,32 @@ const marginStart, besideStart = `<div class="csl-left-margin">`, `<div class="c
 
 // linked returns the styled citation of an item with a link on the title and on the names of persons with a list. The
 // list's own persons are marked, and long lists folded.
-func (a *answer) linked(it *item) string {
+func (s styling) linked(it *item) string {
 	var b strings.Builder
 	names, from := map[string][]byline.Name{}, 0
 	source := it.styled.HTML
-	for _, s := range spansOf(source) {
-		b.WriteString(source[from:s.from])
-		start, inner := b.Len(), source[s.start:s.end]
-		if variable, index, isName := s.person(); isName {
-			b.WriteString(a.linkPerson(it, variable, index, inner))
+	for _, part := range spansOf(source) {
+		b.WriteString(source[from:part.from])
+		start, inner := b.Len(), source[part.start:part.end]
+		if variable, index, isName := part.person(); isName {
+			b.WriteString(s.linkPerson(it, variable, index, inner))
 			names[variable] = append(names[variable], byline.Name{Person: index, From: start, To: b.Len()})
 		} else {
 			b.WriteString(linkTitle(it, inner))
 		}
-		from = s.to
+		from = part.to
 	}
 	b.WriteString(source[from:])
-	return bylinesOf(a).at(b.String(), names, it)
-}
-
-// personsOf returns the persons of an item in a variable of CSL.
-func (it *item) personsOf(variable string) []cite.Person {
-	switch variable {
-	case "author":
-		return it.Authors
-	case "editor":
-		return it.Editors
-	}
-	return nil
+	return s.bylines.at(b.String(), names, it)
 }
 
 // linkPerson returns the name of a person, HTML, with a link to the person's list.
-func (a *answer) linkPerson(it *item, variable string, index int, name string) string {
+func (s styling) linkPerson(it *item, variable string, index int, name string) string {
 	all := it.personsOf(variable)
 	if index >= len(all) {
 		return name
 	}
-	return linkTo(a.links.ToPerson(all[index].User), "", name)
+	return linkTo(s.answer.links.ToPerson(all[index].User), "", name)
 }
 
 // linkTitle returns the title of an item, HTML, with a link to the item. It has the language of the work, which may
