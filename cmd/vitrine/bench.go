@@ -22,6 +22,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cmd/vitrine/internal/bench"
+	"vitrine/cmd/vitrine/internal/logging"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -115,7 +116,7 @@ func measuredCommit() string {
 // benchServeCommand is the measured process: the program as serve runs it, until its parent hangs up.
 func benchServeCommand() *cobra.Command {
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		log := slog.New(newHandler(io.Discard, cfg.Log)) // measure the formatting of log lines, not the writing
+		log := slog.New(logging.NewHandler(io.Discard, cfg.Log)) // measure the formatting of log lines, not the writing
 		ctx, stop := context.WithCancel(cmd.Context())
 		defer stop()
 		return serve(ctx, cfg, false, log, func(p *program, public, _ string) {

@@ -15,6 +15,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
+	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/configs/regular"
 	"vitrine/materialize"
@@ -57,7 +58,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	if err != nil {
 		return proxy.Options{}, err
 	}
-	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), min(128<<20, memoryShare())) // made or sent at a time
+	answers, keptBytes := result.Sized(int64(cfg.Cache.Budget), min(128<<20, memory.Share())) // made or sent at a time
 	answers.Timeout = cfg.Limits.RequestTimeout
 	o := proxy.Options{
 		Options: api.Options{
@@ -323,7 +324,7 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []ad
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {
-			p.unrecorded.record(o)
+			p.unrecorded.Record(o)
 			p.metrics.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
 			p.views.Notify(o.View)
 			p.ran.Store(o.View, true)

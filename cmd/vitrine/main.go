@@ -26,6 +26,8 @@ import (
 	_ "time/tzdata" // time zones for images that have none
 
 	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/internal/logging"
 )
 
 // main only passes what belongs to the process to run, so that tests can run the whole program with arguments and
@@ -49,9 +51,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	// cobra returns the command that ran, also with an error. Its outputs may be the asynchronous ones that
-	// detachLog has set; the error below must go through them, and flush must wait for them.
+	// logging.Detach has set; the error below must go through them, and logging.Flush must wait for them.
 	cmd, err := root.ExecuteContextC(ctx)
-	defer flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	defer logging.Flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "vitrine:", err)
 		if cmd.Name() == "compare" && !errors.Is(err, errDiffer) {

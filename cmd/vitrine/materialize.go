@@ -18,6 +18,7 @@ import (
 	"vitrine/cache/kept"
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/cmd/vitrine/internal/logging"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -39,10 +40,10 @@ func materializeCommand() *cobra.Command {
 // runMaterialize builds the views first and refreshes kept answers after them: a new generation of a view makes the
 // answers stale that depend on it. What was done before an error is printed, too.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) error {
-	// checked before detachLog replaces the output, which may be a terminal
+	// checked before logging.Detach replaces the output, which may be a terminal
 	progress := rowProgress(cmd.ErrOrStderr())
 	// detached, because an unread log must not delay processes that wait for the lease
-	log, _ := detachLog(cmd, cfg.Log)
+	log, _ := logging.Detach(cmd, cfg.Log)
 	warnOfVisible(cmd, log)
 	var outcomes []materialize.Outcome
 	var runs map[string]kept.Run

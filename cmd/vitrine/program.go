@@ -12,6 +12,8 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
+	"vitrine/cmd/vitrine/internal/memory"
+	"vitrine/cmd/vitrine/internal/unrecorded"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -47,7 +49,7 @@ type program struct {
 	log        *slog.Logger
 	views      *view.Set
 	runner     *materialize.Runner // nil with --no-materialize
-	unrecorded unrecordedRuns
+	unrecorded unrecorded.Runs
 	metrics    *metrics.Metrics
 	journal    *cockpit.Journal // of log
 	citations  *citation.Client // nil if none is configured
@@ -66,7 +68,7 @@ func (p *program) settle() {
 		return p.runner != nil && !ran
 	}
 	if p.views.Ready() && !slices.ContainsFunc(p.views.Status(), waits) {
-		paceCollector(servingGrowth)
+		memory.Pace(memory.ServingGrowth)
 		p.onSettled()
 	}
 }

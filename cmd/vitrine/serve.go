@@ -21,6 +21,9 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/mapped"
 	"vitrine/cmd/vitrine/internal/asynclog"
+	"vitrine/cmd/vitrine/internal/logging"
+	"vitrine/cmd/vitrine/internal/memory"
+	"vitrine/cmd/vitrine/internal/unrecorded"
 	"vitrine/configs"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
@@ -31,8 +34,8 @@ import (
 )
 
 // serveCommand runs the server. The command reads and checks everything that can be wrong before it opens anything,
-// so that a mistake ends it at once and with all reasons. From detachLog on, nothing that it prints may wait for a
-// reader.
+// so that a mistake ends it at once and with all reasons. From logging.Detach on, nothing that it prints may wait
+// for a reader.
 func serveCommand() *cobra.Command {
 	var demo bool
 	cmd := newCommand("serve")
@@ -44,14 +47,14 @@ func serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log, stderr := detachLog(cmd, cfg.Log)
+		log, stderr := logging.Detach(cmd, cfg.Log)
 		// asynchronous, because printing the tour must not wait for a reader, either
 		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil))
 		slog.SetDefault(log) // for libraries
 		warnOfVisible(cmd, log)
 		// Before anything is opened: a store that hangs then must not keep the process alive after a signal.
 		defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
-			flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
+			logging.Flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			os.Exit(code)
 		})()
 		sources := sourcesOf(cmd, demo)
@@ -91,7 +94,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	limitMemory()
+	memory.Limit()
 	open := openExisting
 	if demo {
 		open = openDemo
@@ -169,7 +172,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a read-only user
 		Views: p.institute.allViews(), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
-		Foreign: readThrough(cfg, store), Logger: log, MostIndexes: memoryShare(),
+		Foreign: readThrough(cfg, store), Logger: log, MostIndexes: memory.Share(),
 		RowFiles: mapped.In(cmp.Or(cfg.Views.Snapshot, os.TempDir())),
 		Files:    view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: snapshotEvery},
 		// otherwise the collector would keep the memory used for loading for a long time
@@ -208,7 +211,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 	if err != nil {
 		return nil, err
 	}
-	o.Views, o.Store = servedViews{p.views, &p.unrecorded}, p.store.State
+	o.Views, o.Store = unrecorded.Views{Set: p.views, Unrecorded: &p.unrecorded}, p.store.State
 	o.Admin.Refresh, o.Admin.Reload, o.Admin.Config, o.Admin.Leader = p.refresh, p.reload, p.writeConfig, p.leader
 	o.Admin.ListsDiff, o.Admin.Check, o.Admin.Journal = p.listsDiff, p.examine, p.journal
 	p.server, err = proxy.New(o)

@@ -187,3 +187,13 @@ func newCitations(origin string) *citation.Client {
 		Timeout: 15 * time.Second,
 	})
 }
+
+// warnOfDamage logs damage to an embedded store beyond single records. Only the embedded store has the method. A
+// server starts all the same, since what is readable can be served.
+func warnOfDamage(store origin.Store, log *slog.Logger) {
+	if s, ok := store.(interface{ Damage() []string }); ok {
+		for _, note := range s.Damage() {
+			log.Warn("the store is damaged: vitrine check says what to do", "store", store.Name(), "damage", note)
+		}
+	}
+}

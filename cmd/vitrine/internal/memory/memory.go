@@ -1,4 +1,6 @@
-package main
+// Package memory sets what the process may use of the memory that it has: the pace of Go's collector, and the share
+// of bounded parts.
+package memory
 
 import (
 	"math"
@@ -15,26 +17,26 @@ import (
 //
 // 100 is Go's own default. A smaller figure costs processor time and saves memory: while views are loaded, the peak
 // is what a container must have room for, and no request waits.
-const startGrowth, servingGrowth = 35, 100
+const StartGrowth, ServingGrowth = 35, 100
 
-// limitMemory makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
+// Limit makes Go's collector keep to nine tenths of the memory limit of the container or service, if there is
 // one. GOMEMLIMIT takes precedence if it is set. The tenth that is left is for what Go's limit does not count.
-func limitMemory() {
+func Limit() {
 	_, _ = memlimit.Set() // fails if there is no limit
-	paceCollector(startGrowth)
+	Pace(StartGrowth)
 }
 
-// paceCollector makes Go's collector run when memory has grown by some percent. GOGC takes precedence if it is set.
-func paceCollector(growth int) {
+// Pace makes Go's collector run when memory has grown by some percent. GOGC takes precedence if it is set.
+func Pace(growth int) {
 	if os.Getenv("GOGC") == "" {
 		mapped.Pace(growth)
 	}
 }
 
-// memoryShare returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown,
+// Share returns an eighth of the memory in bytes: of the process's limit or of the machine. If it is unknown,
 // 128 MiB. The bytes of answers in flight and those of indexes are bounded by it, so that neither has to be
 // configured.
-func memoryShare() int64 {
+func Share() int64 {
 	limit := uint64(debug.SetMemoryLimit(-1)) // reads the limit without changing it
 	if limit == math.MaxInt64 {
 		limit, _ = memlimit.FromSystem()

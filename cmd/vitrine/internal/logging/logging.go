@@ -1,4 +1,5 @@
-package main
+// Package logging makes the program's log by its settings, and outputs that never wait for a reader.
+package logging
 
 import (
 	"context"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cache/origin"
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/configs"
 )
@@ -18,28 +18,28 @@ import (
 // flushTime bounds how long the end of the program waits for log lines to be written.
 const flushTime = 2 * time.Second
 
-// detachLog makes a command's standard error asynchronous and ignores SIGPIPE, so that the program continues when no
+// Detach makes a command's standard error asynchronous and ignores SIGPIPE, so that the program continues when no
 // process reads its log. It returns the log, which reports dropped lines, and its writer.
 //
 // The output is replaced in the command as well, so that errors that cobra or run print afterwards stay in the
 // order of the log lines. The handler that reports dropped lines writes to the output itself: its line must not
 // wait in the queue that has no room.
-func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
+func Detach(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	out := asynclog.Unblock(cmd.ErrOrStderr())
-	direct := newHandler(out, cfg)
+	direct := NewHandler(out, cfg)
 	w := asynclog.New(out, func(lines int) error {
 		r := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped", 0)
 		r.Add("lines", lines)
 		return direct.Handle(context.Background(), r)
 	})
 	cmd.SetErr(w)
-	return slog.New(newHandler(w, cfg)), w
+	return slog.New(NewHandler(w, cfg)), w
 }
 
-// flush waits until the asynchronous outputs are written, at most for flushTime. A log that no process reads would
+// Flush waits until the asynchronous outputs are written, at most for flushTime. A log that no process reads would
 // block for ever, and lines that are lost at the end are better than a process that does not end.
-func flush(outputs ...io.Writer) {
+func Flush(outputs ...io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	for _, w := range outputs {
@@ -49,8 +49,8 @@ func flush(outputs ...io.Writer) {
 	}
 }
 
-// newHandler returns the handler of the log by its settings: JSON, or lines of key=value pairs.
-func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
+// NewHandler returns the handler of the log by its settings: JSON, or lines of key=value pairs.
+func NewHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked the level
 	if cfg.Format == "json" {
@@ -73,14 +73,4 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
 	}
 	return a
-}
-
-// warnOfDamage logs damage to an embedded store beyond single records. Only the embedded store has the method. A
-// server starts all the same, since what is readable can be served.
-func warnOfDamage(store origin.Store, log *slog.Logger) {
-	if s, ok := store.(interface{ Damage() []string }); ok {
-		for _, note := range s.Damage() {
-			log.Warn("the store is damaged: vitrine check says what to do", "store", store.Name(), "damage", note)
-		}
-	}
 }
