@@ -119,7 +119,7 @@ func screen(s *Server, c *fiber.Ctx) error {
 }
 
 // isHealth reports whether a path is one that balancers poll.
-func isHealth(path string) bool { return path == "/healthz" || path == "/readyz" }
+func isHealth(path string) bool { return path == "/healthz" || path == "/livez" || path == "/readyz" }
 
 // checkLength refuses a URL that is too long. The server's buffer, which also has room for headers, lets it pass.
 func checkLength(c *fiber.Ctx) error {

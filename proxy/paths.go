@@ -17,8 +17,9 @@ import (
 const citationPath = "/api/citation-index"
 
 var (
-	fixedPaths = []string{"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico"}
-	listPaths  = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed",
+	fixedPaths = []string{"/", "/healthz", "/livez", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json",
+		"/favicon.ico"}
+	listPaths = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed",
 		"/sitemap.xml"}
 	otherListPaths = []string{"/docs/embedding", "/robots.txt"}
 )

@@ -148,7 +148,7 @@ func TestRequestsQueue(t *testing.T) {
 	if s.Metric("vitrine_store_queue_refused_total") == 0 {
 		t.Error("no request counts as refused")
 	}
-	for _, target := range []string{"/healthz", "/readyz", "/openapi.json"} {
+	for _, target := range []string{"/healthz", "/livez", "/readyz", "/openapi.json"} {
 		if res := s.Get(target); res.StatusCode != http.StatusOK {
 			t.Errorf("%s: status %d while the slots are in use: %s", target, res.StatusCode, res.Body)
 		}

@@ -17,6 +17,7 @@ import (
 func (s *Server) routes(first *settings) {
 	s.app.Use(s.edge, func(c *fiber.Ctx) error { return count(s, c) })
 	s.app.Get("/healthz", s.health.Healthz)
+	s.app.Get("/livez", s.health.Healthz)
 	s.app.Get("/readyz", s.health.Readyz)
 	handlers{&s.settings}.describe(s.app)
 	if s.forwarder != nil {

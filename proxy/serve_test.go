@@ -39,12 +39,13 @@ func TestServe(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	base := "http://" + public.Addr().String()
 	for url, want := range map[string]int{
-		base + "/healthz":                                              200,
-		base + "/readyz":                                               200,
-		base + "/api/activities?limit=1":                               200,
-		base + "/metrics":                                              404,
-		base + "/admin/views":                                          404,
-		"http://" + admin.Addr().String() + "/metrics":                 200,
+		base + "/healthz":                              200,
+		base + "/livez":                                200,
+		base + "/readyz":                               200,
+		base + "/api/activities?limit=1":               200,
+		base + "/metrics":                              404,
+		base + "/admin/views":                          404,
+		"http://" + admin.Addr().String() + "/metrics": 200,
 		base + "/api/activities?x=" + strings.Repeat("y", 60<<10):      200,
 		base + "/api/activities?json=" + strings.Repeat("%7B", 20<<10): 400,
 	} {
@@ -278,7 +279,7 @@ func TestNotLoaded(t *testing.T) {
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
 	for target, want := range map[string]int{
-		"/healthz": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503, "/api/all-activities": 503,
+		"/healthz": 200, "/livez": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503, "/api/all-activities": 503,
 		"/api/spectrum-activities?spectrum=x": 503, "/api/nothing": 404,
 	} {
 		res := s.Get(target)

@@ -20,12 +20,12 @@ import (
 
 // healthCommand is the container's health check: an image without a shell has no other program for it. Two seconds
 // are below the usual time limits of container health checks, so the reason is printed before the check is killed.
-// /healthz says that the process answers; /readyz, for balancers, says whether it has its views.
+// /livez says that the process answers; /readyz, for balancers, says whether it has its views.
 func healthCommand() *cobra.Command {
 	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 		defer cancel()
-		return askServer(ctx, cfg.Listen, "/healthz", "", nil, nil)
+		return askServer(ctx, cfg.Listen, "/livez", "", nil, nil)
 	}, "listen")
 }
 

@@ -167,6 +167,7 @@ func TestErrorNames(t *testing.T) {
 		{http.MethodOptions, "/api/html", 405, "WrongCall", "GET, HEAD"},
 		{"PROPFIND", "/api/html", 405, "WrongCall", "GET, HEAD"},
 		{http.MethodPost, "/healthz", 405, "WrongCall", "GET, HEAD"},
+		{http.MethodPost, "/livez", 405, "WrongCall", "GET, HEAD"},
 		{http.MethodPost, "/api/nothing", 404, "DataNotFound", ""},
 	}
 	for _, tt := range tests {

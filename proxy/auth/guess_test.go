@@ -36,7 +36,7 @@ func TestListsAnswerKeysAlike(t *testing.T) {
 		"/lists/none", "/lists", "/lists.json", "/items/x", "/oembed",
 		"/oembed?url=http://localhost/lists/activities",
 		"/sitemap.xml", "/", "/docs", "/docs/embedding", "/openapi.json", "/robots.txt", "/favicon.ico",
-		"/healthz", "/readyz", "/none", "/api", "/api/none",
+		"/healthz", "/livez", "/readyz", "/none", "/api", "/api/none",
 	} {
 		for _, form := range []string{"apikey=%s", "%%61pikey=%s", "apikey[]=%s", "APIKEY=%s", "apikey=&apikey=%s",
 			"apikey=%s&apikey="} {
