@@ -22,7 +22,8 @@
 // increments the generation. Then the store prunes, in bounded steps, versions that no reader can request any more.
 //
 // One process has the file open at a time. No read transaction is open while callers' code runs: a writer that must
-// enlarge the mapping waits for all readers, so a reader that writes from its loop would wait for itself.
+// enlarge the mapping waits for all readers, so a reader that writes from its loop would wait for itself. The one
+// exception, a copy of the file, gives way to such a writer (backup.go).
 //
 // # Damage
 //
