@@ -70,7 +70,8 @@ func TestMovedPathsMove(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	defer old.Close()
-	paths := []string{"/", "/healthz", "/livez", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json", "/favicon.ico",
+	paths := []string{"/", "/healthz", "/livez", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json",
+		"/favicon.ico",
 		"/docs/embedding", "/robots.txt",
 		"/api/activities", "/api/citation-index", "/portfolio/spectrum", "/lists", "/lists.json", "/lists/activities",
 		"/items/x", "/sitemap.xml", "/oembed"}

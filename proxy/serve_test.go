@@ -279,7 +279,8 @@ func TestNotLoaded(t *testing.T) {
 	defer server.Close()
 	s := &proxytest.Site{T: t, Server: server}
 	for target, want := range map[string]int{
-		"/healthz": 200, "/livez": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503, "/api/all-activities": 503,
+		"/healthz": 200, "/livez": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503,
+		"/api/all-activities":                 503,
 		"/api/spectrum-activities?spectrum=x": 503, "/api/nothing": 404,
 	} {
 		res := s.Get(target)

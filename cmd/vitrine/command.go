@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"vitrine/cache/origin/bolt"
 	"vitrine/proxy/keptadmin"
 	"vitrine/rules/access"
 	"vitrine/rules/osiris"
@@ -88,6 +89,12 @@ var output = template.Must(template.New("").Funcs(template.FuncMap{
 	"join":   func(words []string) string { return strings.Join(words, ", ") },
 	"rights": func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
 	"key":    keyState,
+	"records": func(parts []bolt.Part) (n int) {
+		for _, p := range parts {
+			n += p.Records
+		}
+		return n
+	},
 }).Parse(outputSource))
 
 // millis prints a duration in milliseconds, or "-" for nil, which is unknown.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,11 +13,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
+	"vitrine/cmd/vitrine/internal/owner"
 	"vitrine/configs"
 )
 
-// importCommand stores a dump in the configured store, which may be MongoDB or a new embedded one. It touches only
+// importCommand stores a dump in the configured store, which may be MongoDB, a new embedded one, or an embedded one
+// that a server has open. It touches only
 // collections of records: the views that a server shows change when its jobs next run.
 func importCommand() *cobra.Command {
 	var from dump.Options
@@ -61,7 +66,7 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
 	undo := undoCreate(embeddedPath(cfg))
-	store, err := openStore(ctx, cfg)
+	store, err := openTarget(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -84,8 +89,43 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 		}{report, time.Since(started).Round(time.Millisecond)}
 		_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "notes on an import", all)
 		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "import", all)
+		noteServer(cmd.ErrOrStderr(), store)
 	}
 	return err
+}
+
+// target is what an import stores into.
+type target interface {
+	origin.Importer
+	Close() error
+}
+
+// openTarget opens the store, and creates an embedded one; or it connects to the server that has it open. Such an
+// import keeps others out, as an open file does.
+func openTarget(ctx context.Context, cfg configs.Config) (target, error) {
+	store, err := openStore(ctx, cfg)
+	if !errors.Is(err, origin.ErrLocked) {
+		return store, err
+	}
+	server, failed := owner.Dial(ctx, embeddedPath(cfg))
+	if failed == nil {
+		failed = server.Import(ctx)
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("%w, and %w", err, failed)
+	}
+	return server, nil
+}
+
+// noteServer says what becomes of records that a server has stored. to may be a store.
+func noteServer(w io.Writer, to target) {
+	server, ok := to.(*owner.Client)
+	switch { // ignore errors: standard error may be closed
+	case ok && server.Welcome.Builds:
+		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself")
+	case ok:
+		fmt.Fprintln(w, "note: the running server stored the records; it builds no views (--no-materialize)")
+	}
 }
 
 // undoCreate returns a function that removes the store which is about to be created at a path: the file and its new

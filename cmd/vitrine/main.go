@@ -79,6 +79,7 @@ func rootCommand() *cobra.Command {
 		materializeCommand(),
 		statusCommand(),
 		checkCommand(),
+		backupCommand(),
 		queryCommand(),
 		explainCommand(),
 		groupCommand("lists", listsDiffCommand()),

@@ -115,6 +115,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	p.owner = p.serveOwner(store)
 	adminAddr := ""
 	if admin != nil {
 		adminAddr = admin.Addr().String()
@@ -231,6 +232,9 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	parts.Go(func() error { return p.follow(behind) })
 	if p.keeper != nil {
 		parts.Go(func() error { p.keeper.Run(behind); return nil })
+	}
+	if p.owner != nil {
+		parts.Go(func() error { return p.owner.Run(behind) })
 	}
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })

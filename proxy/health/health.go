@@ -35,8 +35,9 @@ type Checker struct {
 	Upstream func() traffic.State
 }
 
-// Healthz answers /livez, and /healthz, the older name of the same check: the process responds. It depends on nothing, because a supervisor restarts a process that
-// fails it: a store that is away is no reason to lose what is in memory.
+// Healthz answers /livez, and /healthz, the older name of the same check: the process responds. It depends on
+// nothing, because a supervisor restarts a process that fails it: a store that is away is no reason to lose what is
+// in memory.
 func (h *Checker) Healthz(c *fiber.Ctx) error {
 	return response.SendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
 }
