@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/cmd/vitrine/internal/owner"
+	"vitrine/cmd/vitrine/internal/systemd"
 	"vitrine/cmd/vitrine/internal/unrecorded"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -57,13 +58,15 @@ type program struct {
 	citations  *citation.Client // nil if none is configured
 	keeper     *kept.Keeper     // of the other server's answers; nil if there is no such server
 	server     *proxy.Server
-	ran        sync.Map // keys are the views whose job has ended at least once
-	onSettled  func()   // called when the server has logged its start; may be called several times
+	ran        sync.Map          // keys are the views whose job has ended at least once
+	manager    *systemd.Notifier // of this process; nil if none asks for messages
+	onSettled  func()            // called when the server has logged its start; may be called several times
 }
 
 // settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
 // printed text stays visible.
 func (p *program) settle() {
+	p.manager.Wake() // perhaps it is ready now
 	// Count views, not runs: while the first job of one view takes long, those of others run many times.
 	waits := func(st view.Status) bool {
 		_, ran := p.ran.Load(st.View)

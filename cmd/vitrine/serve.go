@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -23,6 +26,7 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/cmd/vitrine/internal/logging"
 	"vitrine/cmd/vitrine/internal/memory"
+	"vitrine/cmd/vitrine/internal/systemd"
 	"vitrine/cmd/vitrine/internal/unrecorded"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -62,6 +66,7 @@ func serveCommand() *cobra.Command {
 		defer stop()
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
 			p.sources, p.hangups = sources, hangups
+			p.manager = systemd.New(os.Getenv, log)
 			p.metrics.WatchLog(stderr.Dropped)
 			for _, warning := range cfg.Warnings() {
 				log.Warn(warning)
@@ -239,12 +244,49 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}
+	parts.Go(func() error {
+		p.manager.Run(behind, func(ctx context.Context) (systemd.State, error) { return p.askItself(ctx, public) })
+		return nil
+	})
+	defer context.AfterFunc(ctx, p.manager.Stopping)()
 	served := p.server.Serve(ctx, public, admin)
 	if p.citations != nil {
 		p.citations.Close()
 	}
 	stop()
 	return errors.Join(served, parts.Wait())
+}
+
+// askItself asks the process by a request to its own public listener whether it is ready, as a balancer does. Any
+// answer shows that it answers: 503 while it loads or drains, or has too many connections.
+func (p *program) askItself(ctx context.Context, public net.Listener) (s systemd.State, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+reachable(public.Addr().String())+"/readyz", nil)
+	if err != nil {
+		return s, err
+	}
+	req.Close = true // a new connection each time, so that the listener has to accept one
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return s, err
+	}
+	defer res.Body.Close()
+	var answer struct{ State, Msg string }
+	// ignore the error: a full listener answers without a body
+	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer)
+	if s.Ready = res.StatusCode == http.StatusOK; !s.Ready {
+		s.Text = cmp.Or(answer.Msg, res.Status)
+		return s, nil
+	}
+	rows := 0
+	for _, view := range p.views.Status() {
+		rows += view.Rows
+	}
+	s.Text = fmt.Sprintf("Serving %d rows.", rows)
+	if answer.Msg != "" {
+		s.Text = fmt.Sprintf("Serving %d rows, %s: %s", rows, cmp.Or(answer.State, "ready"), answer.Msg)
+	}
+	return s, nil
 }
 
 // offline calls do with a program on the configured store whose views are loaded, without listeners, jobs and log.
