@@ -84,12 +84,12 @@ func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Jo
 		o := options(deps)
 		d := mark.NewDirectory(o, deps["persons"], deps["groups"], deps["projects"])
 		marks := Marks{Digest: d.Digest(), Rules: o.Rules}
-		marks.Make = func(record bson.Raw) (bson.Raw, error) {
-			made, err := d.Make(job.View, record)
+		marks.Make = func(record bson.Raw) (bson.Raw, mark.Lack, error) {
+			made, lacks, err := d.Make(job.View, record)
 			if err != nil {
-				return nil, fmt.Errorf("left out of lists: lists.public: %w", err)
+				return nil, lacks, fmt.Errorf("left out of lists: lists.public: %w", err)
 			}
-			return made, nil
+			return made, lacks, nil
 		}
 		if o.Finish != nil {
 			marks.Finish = func(made bson.Raw) (bson.Raw, error) { return o.Finish(job.View, made) }

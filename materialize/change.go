@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -16,7 +17,8 @@ type change struct {
 	hash     uint64
 	plain    uint64   // see storedRow
 	mark     bson.Raw // see Job.Mark; finished once the row is rendered
-	at       int      // position of the record in the index
+	lacks    mark.Lack
+	at       int // position of the record in the index
 
 	row bson.Raw // nil if the record has no row
 	err error    // why the record could not be rendered

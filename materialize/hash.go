@@ -12,8 +12,8 @@ import (
 type hasher struct {
 	seed   uint64
 	digest *xxhash.Digest
-	mark   func(record bson.Raw) (bson.Raw, error) // see Marks.Make; nil if rows have no marks
-	finish func(mark bson.Raw) (bson.Raw, error)   // see Marks.Finish
+	mark   MarkFunc                              // see Marks.Make; nil if rows have no marks
+	finish func(mark bson.Raw) (bson.Raw, error) // see Marks.Finish
 	// seed of plain hashes, which also covers everything else that marks depend on
 	marks uint64
 }
@@ -44,13 +44,13 @@ func (h *hasher) plain(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// sum returns the hash of a record and its mark, and the mark. The hash is valid even with an error of Job.Mark. With
-// marks, the record must be prepared; one that was found malformed has none.
+// sum returns the hash of a record and its mark, and the mark, and sets what the record lacks. The hash is valid even
+// with an error of Job.Mark. With marks, the record must be prepared; one that was found malformed has none.
 func (h *hasher) sum(c *change) (_ uint64, mark bson.Raw, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(c.record)
 	if h.mark != nil && c.err == nil {
-		mark, err = h.mark(c.prepared)
+		mark, c.lacks, err = h.mark(c.prepared)
 		h.digest.Write(mark)
 	}
 	return h.digest.Sum64(), mark, err

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/mark"
 	"vitrine/rules/spectrum"
 	"vitrine/rules/views"
 )
@@ -58,7 +59,7 @@ type Marks struct {
 	// mark. One goroutine calls it, and not for a record that was the same in the last run under the same digest,
 	// unless it returned an error. So Digest changes with all else that marks depend on but Job.Fingerprint: documents
 	// of Related, options, the day.
-	Make   func(record bson.Raw) (bson.Raw, error)
+	Make   MarkFunc
 	Digest uint64
 	// Finish completes a mark of a row that is written, on several processors. May be nil. Rules changes with what it
 	// returns for the same mark.
@@ -92,6 +93,9 @@ func (j Job) wordsOf(row bson.Raw) []string {
 // RowFunc renders one record's row, which has the record's _id. It is pure, several goroutines call it at once, and
 // it may return the record itself. A nil row without an error means that the record has no row in this view.
 type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
+
+// MarkFunc returns a record's mark (package rules/mark), or nil for no mark, and what the record lacks.
+type MarkFunc func(record bson.Raw) (made bson.Raw, lacks mark.Lack, err error)
 
 // Deps are the documents of the collections that a job reads besides its source, by collection, in order of _id.
 type Deps map[string][]bson.Raw

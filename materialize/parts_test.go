@@ -12,6 +12,7 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/rules/mark"
 )
 
 // counted makes a job count calls of the functions that its Mark returns.
@@ -19,8 +20,8 @@ func counted(job materialize.Job, calls *int) materialize.Job {
 	marks := job.Mark
 	job.Mark = func(deps materialize.Deps) materialize.Marks {
 		made := marks(deps)
-		mark := made.Make
-		made.Make = func(record bson.Raw) (bson.Raw, error) { *calls++; return mark(record) }
+		make := made.Make
+		made.Make = func(record bson.Raw) (bson.Raw, mark.Lack, error) { *calls++; return make(record) }
 		return made
 	}
 	return job

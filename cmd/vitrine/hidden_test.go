@@ -79,7 +79,7 @@ func TestHiddenFieldsAreNotMarked(t *testing.T) {
 		o := mark.Options{Public: public, Cited: (&institute{cite: mapping}).citing(nil), Visible: fields.Strip}
 		persons := proxytest.Parse(t, `{"username":"ann","last":"Ada"}`,
 			`{"username":"bob","last":"Bobson","orcid":"0000-0002-1825-0097"}`)
-		made, err := mark.NewDirectory(o, persons, nil, nil).Make(tt.view, proxytest.Parse(t, records[tt.view])[0])
+		made, _, err := mark.NewDirectory(o, persons, nil, nil).Make(tt.view, proxytest.Parse(t, records[tt.view])[0])
 		if err != nil {
 			t.Fatal(err)
 		}

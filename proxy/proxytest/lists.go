@@ -55,7 +55,7 @@ func hiding(t testing.TB, hidden []string) *access.Fields {
 func (s *Store) marked(t testing.TB, view string, docs []bson.Raw) (rows []bson.Raw) {
 	t.Helper()
 	for _, doc := range docs {
-		made, err := s.directory.Make(view, doc)
+		made, _, err := s.directory.Make(view, doc)
 		if err == nil && made != nil && s.finish != nil {
 			made, err = s.finish(view, made)
 		}

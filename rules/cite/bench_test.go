@@ -35,7 +35,7 @@ func BenchmarkMark(b *testing.B) {
 	var size, item int
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		made, err := d.Make(rules.ViewActivities, records[i%len(records)])
+		made, _, err := d.Make(rules.ViewActivities, records[i%len(records)])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func benchmark(b *testing.B, write func(dst []byte, it *cite.Item) []byte) {
 	mapping, d := builtIn(b), directory(b)
 	var rows []bson.Raw
 	for _, record := range benchRecords(b) {
-		made, err := d.Make(rules.ViewActivities, record)
+		made, _, err := d.Make(rules.ViewActivities, record)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,6 +41,8 @@ func (m *Mapping) Cited(record, about bson.Raw) (c mark.Citation) {
 	c = mark.Citation{
 		Year: it.Date.Year, Day: it.Date.Month*100 + it.Date.Day,
 		OA: map[string]string{"true": "1", "false": "0"}[it.OA], DOI: it.DOI, Keywords: slices.Clone(it.Keywords),
+		Untitled: it.Text == "", Undated: it.Date.Year == 0,
+		Unnamed: len(it.Authors)+len(it.Editors)+len(it.Supervisors) == 0,
 	}
 	for _, n := range it.Notices {
 		if key := n.Key(); key != "" && !slices.Contains(c.About, key) {

@@ -48,6 +48,8 @@ type Citation struct {
 	Keywords []string
 	About    []string // DOIs, in small letters, and ids
 	Item     []byte
+	// What the record lacks: a title; a year; authors, editors and supervisors.
+	Untitled, Undated, Unnamed bool
 }
 
 // Directory has the persons, units and projects that marks refer to. It is immutable. The zero entry stands for
@@ -71,24 +73,25 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 		reserved: map[string]bool{}}
 	for _, doc := range persons {
 		public, _ := d.public(rules.ViewPersons, doc)
-		username := idOf(doc, "username")
+		username := idOf(doc, ofPerson.Username)
 		add(d.persons, public, personEntry(doc), username)
-		if o.Portal != nil && !holds(doc, "public_other_activities") {
+		if o.Portal != nil && !holds(doc, ofPerson.Others) {
 			d.reserved[username] = true
 		}
 	}
 	for _, doc := range projects {
 		public, _ := d.public(rules.ViewProjects, doc)
-		add(d.projects, public, projectEntry(doc), idOf(doc, "name"), idOf(doc, "_id"))
+		add(d.projects, public, projectEntry(doc), idOf(doc, ofProject.Name), idOf(doc, ofProject.ID))
 	}
 	for _, doc := range groups {
-		id := idOf(doc, "id")
+		id := idOf(doc, ofGroup.ID)
 		if _, known := d.units[id]; id != "" && !known {
-			for parent := range each(raw.Get(doc, "parent")) {
+			for parent := range each(raw.Get(doc, ofGroup.Parent)) {
 				d.parents[id] = append(d.parents[id], idText(parent))
 			}
 		}
-		add(d.units, !hides(doc), entry{ID: id, Name: textOf(doc, "name"), NameDE: textOf(doc, "name_de")}, id)
+		unit := entry{ID: id, Name: textOf(doc, ofGroup.Name), NameDE: textOf(doc, ofGroup.NameDE)}
+		add(d.units, !hides(doc), unit, id)
 	}
 	return d
 }
@@ -134,7 +137,7 @@ func (d *Directory) visible(doc bson.Raw) bson.Raw {
 }
 
 // person returns a person by username, or by a document with one; the zero entry if not public.
-func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
+func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, inPerson.User)] }
 
 // participant is person for an activity that is not a publication.
 func (d *Directory) participant(v bson.RawValue) entry {
@@ -149,7 +152,7 @@ func (d *Directory) project(v bson.RawValue) entry { return d.projects[idText(v)
 
 // unit returns a unit by id, or by a document with one; the zero entry if hidden.
 func (d *Directory) unit(v bson.RawValue) entry {
-	id := cmp.Or(reference(v, "unit"), reference(v, "id"))
+	id := cmp.Or(reference(v, inMembership.Unit), reference(v, inMembership.ID))
 	if u, known := d.units[id]; known {
 		return u
 	}
@@ -158,7 +161,7 @@ func (d *Directory) unit(v bson.RawValue) entry {
 
 // membership returns the unit of a membership; the zero entry if it has ended.
 func (d *Directory) membership(v bson.RawValue) entry {
-	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, "end"), d.o.Now) {
+	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, inMembership.End), d.o.Now) {
 		return entry{}
 	}
 	return d.unit(v)
@@ -166,7 +169,9 @@ func (d *Directory) membership(v bson.RawValue) entry {
 
 func topicEntry(v bson.RawValue) entry {
 	topic, _ := v.DocumentOK()
-	return entry{ID: reference(v, "id"), Name: cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))}
+	return entry{
+		ID: reference(v, inTopic.ID), Name: cmp.Or(textOf(topic, inTopic.Name), textOf(topic, inTopic.Display)),
+	}
 }
 
 // keywordEntry leaves out a name that is the key.
@@ -180,15 +185,17 @@ func keywordEntry(word string) entry {
 
 func personEntry(doc bson.Raw) entry {
 	self := person.Of(doc)
-	name := cmp.Or(trim(self.Inverted()), textOf(doc, "formalname"), textOf(doc, "displayname"),
-		textOf(doc, "username"))
-	return entry{ID: idOf(doc, "username"), Name: name, ORCID: identifier.ORCID(textOf(doc, "orcid"))}
+	name := cmp.Or(trim(self.Inverted()), textOf(doc, ofPerson.Formal), textOf(doc, ofPerson.Display),
+		textOf(doc, ofPerson.Username))
+	orcid := identifier.ORCID(textOf(doc, ofPerson.ORCID))
+	return entry{ID: idOf(doc, ofPerson.Username), Name: name, ORCID: orcid}
 }
 
 func projectEntry(doc bson.Raw) entry {
-	name := idOf(doc, "name")
+	name := idOf(doc, ofProject.Name)
 	return entry{
-		ID: name, Title: cmp.Or(textOf(doc, "title"), name), Funder: trim(display.Text(raw.Get(doc, "funder"))),
-		Grants: trim(markup.Plain(strings.Join(display.Texts(raw.Get(doc, "funding_number")), ", "))),
+		ID: name, Title: cmp.Or(textOf(doc, ofProject.Title), name),
+		Funder: trim(display.Text(raw.Get(doc, ofProject.Funder))),
+		Grants: trim(markup.Plain(strings.Join(display.Texts(raw.Get(doc, ofProject.Grants)), ", "))),
 	}
 }

@@ -45,7 +45,7 @@ func TestEntered(t *testing.T) {
 	for _, tt := range tests {
 		o := options(t, public)
 		o.Now = time.Date(2026, 11, 22, 9, 0, 0, 0, tt.zone)
-		made, err := mark.NewDirectory(o, nil, nil, nil).Make(rules.ViewActivities, parse(t, tt.record))
+		made, _, err := mark.NewDirectory(o, nil, nil, nil).Make(rules.ViewActivities, parse(t, tt.record))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func BenchmarkMakeInstitute(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, record := range activities {
-			if _, err := d.Make(rules.ViewActivities, record); err != nil {
+			if _, _, err := d.Make(rules.ViewActivities, record); err != nil {
 				b.Fatal(err)
 			}
 		}

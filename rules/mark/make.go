@@ -49,21 +49,22 @@ type entry struct {
 	Grants string // funding_number
 }
 
-// Make returns the mark of a record of a view, or nil if the record is not public. It returns an error if it cannot
-// evaluate Options.Public for the record.
-func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
+// Make returns the mark of a record of a view, or nil if the record is not public, and what the record lacks. It
+// returns an error if it cannot evaluate Options.Public for the record.
+func (d *Directory) Make(view string, record bson.Raw) (made bson.Raw, lacks Lack, err error) {
 	public, err := d.public(view, record)
 	if !public {
-		return nil, err
+		return nil, d.withheld(view, record, err), err
 	}
 	self := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}
 	field := func(name string) bson.RawValue { return raw.Get(record, name) }
 	m := mark{
-		Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
-		Units: appendEntries(nil, d.unit, field("units")), Projects: appendEntries(nil, d.project, field("projects")),
-		Topics:  appendEntries(nil, topicEntry, raw.Field(self, d.topics)),
-		ByTitle: trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))),
-		Entered: d.entryTime(record), Updated: d.updateTime(record),
+		Type: idOf(record, ofAny.Type), Subtype: idOf(record, ofAny.Subtype),
+		Units:    appendEntries(nil, d.unit, field(ofAny.Units)),
+		Projects: appendEntries(nil, d.project, field(ofAny.Projects)),
+		Topics:   appendEntries(nil, topicEntry, raw.Field(self, d.topics)),
+		ByTitle:  trim(fold.Key(plain(raw.SortField{Path: titlePath}.Key(record)))),
+		Entered:  d.entryTime(record), Updated: d.updateTime(record),
 	}
 	visible := d.visible(record)
 	m.addPersons(d, view, visible)
@@ -76,8 +77,8 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	case rules.ViewPersons:
 		self := personEntry(record)
 		m.Persons, m.Units = appendEntry(nil, self), nil
-		if d.o.Portal == nil || holds(record, "is_active") {
-			m.Units = appendEntries(nil, d.membership, field("units"))
+		if d.o.Portal == nil || holds(record, ofPerson.Active) {
+			m.Units = appendEntries(nil, d.membership, field(ofPerson.Units))
 		}
 		m.ByTitle = trim(fold.Key(self.Name))
 		m.ByAuthor = m.ByTitle
@@ -89,7 +90,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 			m.Keywords = appendEntry(m.Keywords, keywordEntry(word))
 		}
 	}
-	return m.document(), nil
+	return m.document(), m.lacks(view), nil
 }
 
 // addPersons adds the persons of all lists of a record and, if it has no units of its own, theirs. An activity
@@ -113,13 +114,13 @@ func (m *mark) addPersons(d *Directory, view string, record bson.Raw) {
 		}
 		for one := range each(list) {
 			doc, _ := one.DocumentOK()
-			m.Units = appendEntries(m.Units, d.unit, raw.Get(doc, "units"))
+			m.Units = appendEntries(m.Units, d.unit, raw.Get(doc, inPerson.Units))
 		}
 	}
 }
 
 // titlePath is the path of the text by which records are sorted by title.
-var titlePath = raw.PathOf("title")
+var titlePath = raw.PathOf(ofAny.Title)
 
 // authorKey returns the sort key of the first person of a stored list: the family name, or a whole name.
 func authorKey(list bson.RawValue) string {
@@ -129,13 +130,13 @@ func authorKey(list bson.RawValue) string {
 
 // entryTime returns when a record was entered, by the rule in the package comment, or 0.
 func (d *Directory) entryTime(record bson.Raw) int64 {
-	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
+	zone, stored := d.o.Now.Location(), raw.Get(record, ofAny.Created)
 	on, exact := date.Read(stored, zone), stored.Type == bson.TypeDateTime
 	at := on.Time(zone)
 	if exact {
 		at = stored.Time()
 	}
-	id, _ := raw.Get(record, "_id").ObjectIDOK() // zero if the _id has another type
+	id, _ := raw.Get(record, ofAny.ID).ObjectIDOK() // zero if the _id has another type
 	made := id.Timestamp().In(zone)
 	year, month, day := d.o.Now.Date()
 	tomorrow := time.Date(year, month, day+1, 0, 0, 0, 0, zone)
@@ -152,7 +153,7 @@ func (d *Directory) entryTime(record bson.Raw) int64 {
 // updateTime returns the beginning of the day on which a record was last changed, or 0.
 func (d *Directory) updateTime(record bson.Raw) int64 {
 	zone := d.o.Now.Location()
-	if on := date.Read(raw.Get(record, "updated"), zone); on.Day != 0 {
+	if on := date.Read(raw.Get(record, ofAny.Updated), zone); on.Day != 0 {
 		return on.Time(zone).Unix()
 	}
 	return 0

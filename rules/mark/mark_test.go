@@ -232,7 +232,7 @@ func TestMake(t *testing.T) {
 			if tt.want != "" {
 				tt.want = strings.Replace(`{"public":true,`+tt.want[1:], ",}", "}", 1)
 			}
-			made, err := d.Make(tt.view, parse(t, tt.record))
+			made, _, err := d.Make(tt.view, parse(t, tt.record))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,11 +311,11 @@ func TestDigest(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$add":["$level",0]},1]}}`),
 		all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":2}`), nil, nil)
-	made, err := d.Make(rules.ViewEvents, parse(t, `{"level":"high"}`))
+	made, _, err := d.Make(rules.ViewEvents, parse(t, `{"level":"high"}`))
 	if made != nil || err == nil {
 		t.Errorf("got %s, %v", made, err)
 	}
-	made, err = d.Make(rules.ViewEvents, parse(t, `{"level":3,"participants":["ann","bob"]}`))
+	made, _, err = d.Make(rules.ViewEvents, parse(t, `{"level":3,"participants":["ann","bob"]}`))
 	if got := string(ejson.AppendDocument(nil, made)); err != nil ||
 		got != `{"public":true,"persons":[{"id":"bob","name":"bob"}]}` {
 		t.Errorf("got %s, %v", got, err)
@@ -331,7 +331,7 @@ func TestSmall(t *testing.T) {
 	}
 	record := parse(t, `{"type":"`+long+`","units":[`+units.String()+`"z"],"catalog":{"topics":[{"id":"T1","name":"`+
 		long+`"}]}}`)
-	made, err := directory(t).Make(rules.ViewActivities, record)
+	made, _, err := directory(t).Make(rules.ViewActivities, record)
 	if err != nil || raw.Check(made) != nil {
 		t.Fatal(err)
 	}
@@ -391,14 +391,14 @@ func FuzzMake(f *testing.F) {
 		malformed := raw.Check(record) != nil
 		d := mark.NewDirectory(o, docs, docs, docs)
 		for _, view := range views {
-			made, err := d.Make(view, record)
+			made, _, err := d.Make(view, record)
 			if malformed {
 				continue
 			}
 			if made != nil && raw.Check(made) != nil {
 				t.Errorf("%s: %x gives %x", view, record, []byte(made))
 			}
-			if again, _ := d.Make(view, record); string(again) != string(made) || err != nil {
+			if again, _, _ := d.Make(view, record); string(again) != string(made) || err != nil {
 				t.Errorf("%s: %s and then %s (%v)", view, made, again, err)
 			}
 		}

@@ -66,7 +66,7 @@ func TestMakeOfAnything(t *testing.T) {
 		d := mark.NewDirectory(o, docs, docs, docs)
 		for _, record := range docs {
 			for _, view := range views {
-				made, err := d.Make(view, record)
+				made, _, err := d.Make(view, record)
 				if err != nil || made == nil || raw.Check(made) != nil {
 					t.Fatalf("%s: %s gives %s, %v", view, record, made, err)
 				}
@@ -112,7 +112,7 @@ func BenchmarkMake(b *testing.B) {
 		"projects":["MOTH"],"catalog":{"topics":[{"id":"T1","name":"Moths"},{"id":"T2","name":"Lamps"},{"id":"T3","name":"Light"}]}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := d.Make(rules.ViewActivities, record); err != nil {
+		if _, _, err := d.Make(rules.ViewActivities, record); err != nil {
 			b.Fatal(err)
 		}
 	}

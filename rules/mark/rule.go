@@ -61,19 +61,19 @@ func (p *Portal) key() string {
 
 // Hiding returns the field by which a record of a view is not public whatever the filters say, or "".
 func (r Rule) Hiding(view string, record bson.Raw) string {
-	published, _ := raw.Get(record, "public").BooleanOK()
+	published, _ := raw.Get(record, ofProject.Public).BooleanOK()
 	hiding := view == rules.ViewPersons || view == rules.ViewActivities && r.Portal != nil
 	switch {
 	case view == rules.ViewProjects && !published:
-		return "public"
+		return ofProject.Public
 	case hiding && hides(record):
-		return "hide"
+		return ofPerson.Hide
 	}
 	return ""
 }
 
 // hides reports whether a record says that it is not to be shown.
-func hides(doc bson.Raw) bool { return raw.FlagOf(raw.Get(doc, "hide")).Hides() }
+func hides(doc bson.Raw) bool { return raw.FlagOf(raw.Get(doc, ofPerson.Hide)).Hides() }
 
 // holds reports whether a record does not deny a flag.
 func holds(doc bson.Raw, field string) bool { return raw.FlagOf(raw.Get(doc, field)).Holds() }

@@ -53,7 +53,7 @@ func TestPortal(t *testing.T) {
 	for side, d := range map[string]*mark.Directory{"open": mark.NewDirectory(o, persons, nil, nil),
 		"portal": mark.NewDirectory(with, persons, nil, nil)} {
 		for _, tt := range tests {
-			made, err := d.Make(tt.view, parse(t, tt.record))
+			made, _, err := d.Make(tt.view, parse(t, tt.record))
 			if err != nil {
 				t.Fatal(err)
 			}

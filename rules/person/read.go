@@ -2,6 +2,7 @@ package person
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ func Each(list bson.RawValue, add func(p Person, doc bson.Raw)) (others bool) {
 		return false
 	}
 	s := read(list.Value)
-	if s.user == "" && s.one() != "" {
+	if s[partUser] == "" && s.one() != "" {
 		return s.each(list.Value, add)
 	}
 	p, others := s.person()
@@ -86,33 +87,40 @@ func Of(doc bson.Raw) Person {
 	return p
 }
 
-// stored are the fields of a document that make a name, unchanged. A field that occurs twice counts once, by its
-// first text.
-type stored struct{ first, middle, last, suffix, name, user string }
+// stored are the fields of a document that make a name, unchanged, in the order of fieldNames. A field that occurs
+// twice counts once, by its first text.
+type stored [len(fieldNames)]string
+
+// Positions in stored.
+const (
+	partFirst = iota
+	partMiddle
+	partLast
+	partSuffix
+	partWhole
+	partUser
+)
+
+// fieldNames are the fields of a document from which its person is read.
+var fieldNames = [...]string{
+	partFirst: "first", partMiddle: "middle", partLast: "last", partSuffix: "suffix", partWhole: "name",
+	partUser: "user",
+}
+
+// Fields returns the fields of a document from which its person is read.
+func Fields() []string { return slices.Clone(fieldNames[:]) }
 
 // read reads the fields in one pass, because documents of persons have many others.
 func read(doc bson.Raw) (s stored) {
 	fields := raw.Read(doc)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		var to *string
-		switch string(e.Key) {
-		case "first":
-			to = &s.first
-		case "middle":
-			to = &s.middle
-		case "last":
-			to = &s.last
-		case "suffix":
-			to = &s.suffix
-		case "name":
-			to = &s.name
-		case "user":
-			to = &s.user
-		default:
-			continue
-		}
-		if *to == "" {
-			*to = text(e.Value())
+		for i := range fieldNames {
+			if string(e.Key) == fieldNames[i] {
+				if s[i] == "" {
+					s[i] = text(e.Value())
+				}
+				break
+			}
 		}
 	}
 	return s
@@ -139,19 +147,19 @@ func text(v bson.RawValue) string {
 // whatever its name looks like; Each looks for that first.
 func (s *stored) one() string {
 	switch {
-	case s.middle != "" || s.suffix != "" || s.last != "" && s.first != "":
+	case s[partMiddle] != "" || s[partSuffix] != "" || s[partLast] != "" && s[partFirst] != "":
 		return ""
-	case s.last != "":
-		return s.last
-	case s.name != "":
-		return s.name
+	case s[partLast] != "":
+		return s[partLast]
+	case s[partWhole] != "":
+		return s[partWhole]
 	}
-	return s.first
+	return s[partFirst]
 }
 
 // alone returns a person whose document has only a family name, in which parse found p.
 func (s *stored) alone(p Person) Person {
-	if s.last != "" && p.Literal != "" && (s.user != "" || isFamily(p.Literal)) {
+	if s[partLast] != "" && p.Literal != "" && (s[partUser] != "" || isFamily(p.Literal)) {
 		return Person{Family: p.Literal}
 	}
 	return p
@@ -177,15 +185,15 @@ func (s *stored) person() (p Person, others bool) {
 		one, others = cutOthers(clean(one))
 		return s.alone(parse(one)), others
 	}
-	given, family, suffix := clean(s.first), clean(s.last), clean(s.suffix)
-	if middle := clean(s.middle); middle != "" && given != middle && !strings.HasSuffix(given, " "+middle) {
+	given, family, suffix := clean(s[partFirst]), clean(s[partLast]), clean(s[partSuffix])
+	if middle := clean(s[partMiddle]); middle != "" && given != middle && !strings.HasSuffix(given, " "+middle) {
 		given = strings.TrimSpace(given + " " + middle)
 	}
 	if isDegree(suffix, true) {
 		suffix = ""
 	}
 	if family == "" { // the whole name is in one field
-		if name := clean(s.name); name != "" {
+		if name := clean(s[partWhole]); name != "" {
 			given = name
 		}
 		if suffix != "" {

@@ -72,7 +72,7 @@ func row(t testing.TB, m *cite.Mapping, s *styles.Set, record string) bson.Raw {
 	}
 	cited := func(_ string, record, about bson.Raw) mark.Citation { return m.Cited(record, about) }
 	d := mark.NewDirectory(mark.Options{Public: filter.All(), Cited: cited, Now: time.Unix(1e9, 0).UTC()}, nil, nil, nil)
-	made, err := d.Make(rules.ViewActivities, doc)
+	made, _, err := d.Make(rules.ViewActivities, doc)
 	if err == nil {
 		made, err = s.Finish(m, made)
 	}

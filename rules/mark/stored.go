@@ -1,0 +1,69 @@
+package mark
+
+import (
+	"reflect"
+	"slices"
+
+	"vitrine/rules"
+	"vitrine/rules/person"
+)
+
+// The stored fields that marks are made from, by what has them. This package reads records by these names alone, so
+// that what Stored says of them is true.
+var (
+	ofAny = struct{ ID, Type, Subtype, Title, Units, Projects, Created, Updated string }{
+		"_id", "type", "subtype", "title", "units", "projects", "created", "updated",
+	}
+	ofProject = struct{ ID, Name, Title, Funder, Grants, Public string }{
+		"_id", "name", "title", "funder", "funding_number", "public",
+	}
+	ofPerson = struct{ Username, Formal, Display, ORCID, Units, Hide, Active, Others string }{
+		"username", "formalname", "displayname", "orcid", "units", "hide", "is_active", "public_other_activities",
+	}
+	ofGroup = struct{ ID, Name, NameDE, Parent, Hide string }{"id", "name", "name_de", "parent", "hide"}
+
+	inMembership = struct{ Unit, ID, End string }{"unit", "id", "end"} // of a person in a unit
+	inTopic      = struct{ ID, Name, Display string }{"id", "name", "display_name"}
+	inPerson     = struct{ User, Units string }{"user", "units"} // in a list of persons
+)
+
+// Stored returns the fields of a collection's records that marks are made from, sorted: what Visible, Cited and
+// Options.Topics read comes on top. The fields of the persons of lists are those of person.Fields and InPersons.
+func Stored(collection string) []string {
+	var all []string
+	switch collection {
+	case "groups":
+		return namesIn(ofGroup)
+	case "persons":
+		// Of the general fields only those that persons do not replace.
+		all = append(namesIn(ofPerson), person.Fields()...)
+		all = append(all, ofAny.Created, ofAny.Updated, ofAny.ID)
+	case "projects":
+		all = append(namesIn(ofAny, ofProject), person.Lists(rules.ViewProjects)...)
+	case "activities":
+		all = append(namesIn(ofAny), person.Lists(rules.ViewActivities)...)
+		all = append(all, ofPerson.Hide)
+	case "conferences":
+		all = append(namesIn(ofAny), person.Lists(rules.ViewEvents)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// InPersons returns the fields of a person in a list of persons that marks are made from, beside the parts of the
+// name.
+func InPersons() []string { return namesIn(inPerson) }
+
+// InMemberships returns the fields of a person's membership in a unit.
+func InMemberships() []string { return namesIn(inMembership) }
+
+// namesIn returns the names in tables of fields.
+func namesIn(tables ...any) (all []string) {
+	for _, table := range tables {
+		v := reflect.ValueOf(table)
+		for i := range v.NumField() {
+			all = append(all, v.Field(i).String())
+		}
+	}
+	return all
+}
