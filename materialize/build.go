@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/records"
 )
 
 // finishTime is how long a stopped run may take to clean up in the store.
@@ -51,9 +52,10 @@ type build struct {
 
 	verifying bool // a full run summarises the same records as the previous rows, and must make the same rows
 
-	in          inputs // inputs of the run, identified before it read them
-	partial     bool   // the run reads only changes, and takes the rest from an earlier run
-	fingerprint string // identifies what rows are made from, besides their records
+	in          inputs        // inputs of the run, identified before it read them
+	partial     bool          // the run reads only changes, and takes the rest from an earlier run
+	fingerprint string        // identifies what rows are made from, besides their records
+	known       records.Known // see Job.Known
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -120,6 +122,9 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	if err == nil {
 		health := out.health()
 		health.Read = cmp.Or(out.Read, meta.Health.Read)
+		if out.Records == nil {
+			health.Findings = meta.Health.Findings
+		}
 		health.Counts, health.Forced = b.guard.counts(health.Status == origin.HealthOK), b.guard.forced
 		err = b.o.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
@@ -218,6 +223,8 @@ func (b *build) readSource(
 		return nil, err
 	}
 	b.out.Unread = false
+	b.index.report = b.surveyed()
+	b.out.Records = b.index.report
 	vanished = b.index.removeVanished()
 	b.out.Removed += len(vanished)
 	b.checkDrift()
@@ -250,6 +257,7 @@ func (b *build) remember(in inputs) {
 // recall repeats the counts of an earlier run that has read the same inputs.
 func (b *build) recall(in inputs) {
 	b.out.Read, b.out.Scanned, b.out.Unread = in.read, in.counts[b.job.Source], false
+	b.out.Records = b.index.report
 	b.guard.counted = maps.Clone(in.counts)
 }
 

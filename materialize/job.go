@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/mark"
+	"vitrine/rules/records"
 	"vitrine/rules/spectrum"
 	"vitrine/rules/views"
 )
@@ -41,6 +42,8 @@ type Job struct {
 	Related []string
 	// Mark returns what makes the marks of a run. If it is nil, rows have no marks.
 	Mark func(Deps) Marks
+	// Known returns the codes of types that mean something, for reports about records. If nil, all do.
+	Known func(Deps) records.Known
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
 	Rows func(Deps) (RowFunc, error)

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules/ejson"
+	"vitrine/rules/records"
 )
 
 // Result is the result of a run.
@@ -40,6 +41,7 @@ type Outcome struct {
 	Read    time.Time // when the last run began that read all records: this or an earlier one; zero if it failed
 	Took    time.Duration
 	Counts
+	Records *records.View // what the records lack; nil if the run does not say
 	// Unrecorded means that the run's health was not written to the store. Only this Outcome reports how the run
 	// ended.
 	Unrecorded bool
@@ -70,7 +72,7 @@ func (o Outcome) fenced() bool { return errors.Is(o.Err, origin.ErrFenced) }
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
 		Status: origin.HealthOK, Started: o.Started, Took: o.Took, Unread: o.Unread,
-		Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed, Skipped: o.Skipped,
+		Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed, Skipped: o.Skipped, Findings: o.Findings(),
 	}
 	for _, s := range o.Skips {
 		h.Skips = append(h.Skips, origin.Skip{ID: s.ID, Reason: s.Err.Error()})

@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
+	"vitrine/rules/records"
 	"vitrine/rules/spectrum"
 )
 
@@ -31,6 +32,9 @@ type rowIndex struct {
 	summary *spectrum.Summary // the tally of which these are the rows; nil if there is none
 	basis   string            // identifies everything that the rows depend on, except records
 
+	kinds  records.Kinds // of the records
+	report *records.View // on the records that the last run has seen; nil if there is none
+
 	keepAll      bool // this run saw a record with an unreadable id, so no row counts as vanished
 	inconsistent bool // the store's rows were not those of the generation: publish even if no row is stale
 }
@@ -38,12 +42,14 @@ type rowIndex struct {
 // storedRow is what a run knows of a published row, or of a record without one. There is one for each record of the
 // institute, and the index stays in memory between runs: so it has numbers in place of ids and times.
 type storedRow struct {
-	hash  uint64 // hash of its inputs; 0 if it is damaged
-	plain uint64 // the plain hash of the record from which hash was computed without an error; 0 if unknown
-	sum   uint64 // hash of the row itself; only known to full runs
-	met   uint32 // number of the last run that saw its record
-	live  bool   // the row exists; otherwise its record was seen but has no row
-	first int64  // result of mark.EnteredOf for the row; 0 if unknown or none
+	hash  uint64    // hash of its inputs; 0 if it is damaged
+	plain uint64    // the plain hash of the record from which hash was computed without an error; 0 if unknown
+	sum   uint64    // hash of the row itself; only known to full runs
+	met   uint32    // number of the last run that saw its record
+	live  bool      // the row exists; otherwise its record was seen but has no row
+	lacks mark.Lack // what its record lacks
+	kind  uint16    // the number of its record's kind; 0 if the record was not surveyed
+	first int64     // result of mark.EnteredOf for the row; 0 if unknown or none
 }
 
 // orLoad returns the index if it has the generation of meta and the store still has as many rows, which it does not

@@ -83,6 +83,7 @@ func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], r 
 		}
 	}
 	r.form, r.rest, r.finish = b.form, b.rest, h.finish
+	b.expect(deps)
 	return b.changes(ctx, deps, h), r, nil
 }
 
@@ -242,7 +243,11 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 		c.prepare(b.form)
 	}
 	b.index.put(&c)
-	if c.hash, c.mark, err = h.sum(&c); err != nil {
+	c.hash, c.mark, err = h.sum(&c)
+	if h.mark != nil && c.err == nil {
+		b.index.survey(&c)
+	}
+	if err != nil {
 		b.out.skip(id, err)
 		c.plain = 0 // so that the next run lists the error, too
 	} else if row.live && c.hash == row.hash {

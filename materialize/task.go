@@ -48,6 +48,7 @@ type task struct {
 	next     time.Time // the next scheduled time; zero if there is none
 	pending  runRequest
 	empty    bool      // the last finished run found no records, and this was logged
+	findings []string  // what records lack, as last logged
 	ended    time.Time // when the last run ended
 	pauses   *backoff.Exponential
 	retry    time.Time // earliest time of the next run after an error; zero after a success

@@ -257,6 +257,7 @@ func (r *Runner) runDue(ctx context.Context, lease heldLease, a *agenda, t *task
 	r.reportDue(t, now)
 	r.log(ctx, out)
 	t.empty = r.warnOfEmpty(ctx, t.job, out, t.empty)
+	t.findings = r.logFindings(ctx, out, t.findings)
 }
 
 // wait returns how long after now nothing is due.

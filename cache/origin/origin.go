@@ -219,8 +219,10 @@ type Health struct {
 	Removed int           `bson:"removed"`          // rows deleted
 	Skipped int           `bson:"skipped"`          // records that gave no row because of an error
 	Skips   []Skip        `bson:"skips,omitempty"`  // the first Skipped ones, at most MaxSkips
-	Read    time.Time     `bson:"read,omitempty"`   // when the last run began that read all records, not only changes
-	Counts  []Count       `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
+	// Findings are what records lack, in words, one line for each.
+	Findings []string  `bson:"findings,omitempty"`
+	Read     time.Time `bson:"read,omitempty"`   // when the last run began that read all records, not only changes
+	Counts   []Count   `bson:"counts,omitempty"` // counts of the view's rows and of the collections that it reads
 }
 
 // SourceEmpty reports whether the run found no records in its source, also where it was held because of that. A run

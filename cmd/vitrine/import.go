@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -17,6 +19,7 @@ import (
 	"vitrine/cache/origin/dump"
 	"vitrine/cmd/vitrine/internal/owner"
 	"vitrine/configs"
+	"vitrine/rules/records"
 )
 
 // importCommand stores a dump in the configured store, which may be MongoDB, a new embedded one, or an embedded one
@@ -28,7 +31,7 @@ func importCommand() *cobra.Command {
 	cmd := withConfig("import", func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
 		from.Stdin = cmd.InOrStdin()
 		return runImport(cmd, cfg, paths, from, to)
-	}, "store")
+	}, "store", "preset")
 	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
 	flags.BoolVar(&to.Drop, "drop", false,
@@ -91,6 +94,9 @@ func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump
 		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "import", all)
 		noteServer(cmd.ErrOrStderr(), store)
 	}
+	if err == nil {
+		noteFindings(cmd, cfg, store, report)
+	}
 	return err
 }
 
@@ -125,6 +131,32 @@ func noteServer(w io.Writer, to target) {
 		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself")
 	case ok:
 		fmt.Fprintln(w, "note: the running server stored the records; it builds no views (--no-materialize)")
+	}
+}
+
+// noteFindings notes what the imported collections and their records lack that lists need. The import has succeeded, so
+// that what prevents the report is a note, too.
+//
+// A server examines what it stores itself, when it builds its views.
+func noteFindings(cmd *cobra.Command, cfg configs.Config, to target, report dump.Report) {
+	store, ok := to.(origin.Store)
+	if !ok {
+		return
+	}
+	imported := func(name string) bool {
+		return slices.ContainsFunc(report.Collections, func(t dump.Tally) bool { return t.Collection == name })
+	}
+	var found records.Report
+	i, err := newInstitute(cfg, store, slog.New(slog.DiscardHandler))
+	if err == nil {
+		found, err = i.survey(cmd.Context(), store, imported)
+	}
+	notes := found.Lines()
+	if err != nil {
+		notes = append(notes, fmt.Sprint("the records were not examined: ", err))
+	}
+	for _, note := range notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
 }
 

@@ -77,6 +77,7 @@ var mayImport = map[string]string{
 	"rules/pcre":     "",
 	"rules/person":   "rules/markup rules/raw",
 	"rules/raw":      "",
+	"rules/records":  "rules/mark rules/markup rules/suggest",
 	"rules/render": "rules/date rules/identifier rules/label rules/markup rules/pages rules/person rules/raw " +
 		"rules/yamlfile",
 	"rules/similar":  "rules/parallel",

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,8 +14,10 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
+	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/osiris"
+	"vitrine/rules/records"
 )
 
 // publicRule compiles the rule by which rows are marked for lists. If lists are disabled, no record is public, so
@@ -53,6 +58,9 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 	if i.database != nil && job.View == rules.ViewActivities {
 		settings = osiris.ForPortal()
 	}
+	if job.View == rules.ViewActivities {
+		job.Known = i.known
+	}
 	return materialize.MarkedBy(job, settings, func(docs materialize.Deps) mark.Options {
 		l := i.loaded.Load()
 		o := mark.Options{
@@ -71,6 +79,40 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 		}
 		return o
 	})
+}
+
+// known returns the codes of types that mean something: of an OSIRIS database those in it, and otherwise those that
+// have labels or a place in citations. docs are what the job of activities reads besides the records.
+func (i *institute) known(docs materialize.Deps) records.Known {
+	k := records.Known{Subtypes: map[string][]string{}}
+	if i.database != nil {
+		stored := osiris.From(docs).Render
+		for _, category := range stored.Categories {
+			k.Types = append(k.Types, category.ID)
+		}
+		for _, t := range stored.Types {
+			k.Subtypes[t.Parent] = append(k.Subtypes[t.Parent], t.ID)
+		}
+		return k
+	}
+	labels := i.loaded.Load().labels
+	byType, works := i.cite.Codes()
+	k.Works = works
+	k.Types = slices.Sorted(maps.Keys(labels[label.ActivityType]))
+	k.Types = append(k.Types, slices.Collect(maps.Keys(byType))...)
+	slices.Sort(k.Types)
+	k.Types = slices.Compact(k.Types)
+	for code := range labels[label.ActivitySubtype] {
+		for _, t := range k.Types {
+			if subtype, ok := strings.CutPrefix(code, t+"/"); ok {
+				k.Subtypes[t] = append(k.Subtypes[t], subtype)
+			}
+		}
+	}
+	for _, subtypes := range k.Subtypes {
+		slices.Sort(subtypes)
+	}
+	return k
 }
 
 // shownBy returns what lists show of the database's portal, or nil if they do not follow it.

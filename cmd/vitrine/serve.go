@@ -210,6 +210,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 		if p.runner, err = materialize.New(jobs); err != nil {
 			return nil, err
 		}
+		p.institute.logCollections(ctx, store, jobs.Jobs, log)
 	}
 	p.citations = newCitations(cfg.Citation.URL)
 	// proxyOptions has what a reload may change. The rest, below, stays for the life of the server.
@@ -220,6 +221,9 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store,
 	o.Views, o.Store = unrecorded.Views{Set: p.views, Unrecorded: &p.unrecorded}, p.store.State
 	o.Admin.Refresh, o.Admin.Reload, o.Admin.Config, o.Admin.Leader = p.refresh, p.reload, p.writeConfig, p.leader
 	o.Admin.ListsDiff, o.Admin.Check, o.Admin.Journal = p.listsDiff, p.examine, p.journal
+	o.Admin.Survey = func(ctx context.Context) (any, error) {
+		return p.institute.survey(ctx, store, func(string) bool { return true })
+	}
 	p.server, err = proxy.New(o)
 	return p, err
 }

@@ -68,12 +68,20 @@ func Install(to *fiber.App, o Options, of Subject) *cockpit.Cockpit {
 	return page
 }
 
-// check examines the store.
+// check examines the store, or with records=1 reports what its records lack.
 func (a *app) check(c *fiber.Ctx) error {
-	if a.Check == nil {
+	p := query.Read(c.Context().QueryArgs().All())
+	check := a.Check
+	if p.Flag("records") {
+		check = a.Survey
+	}
+	if err := p.Complete(); err != nil {
+		return err
+	}
+	if check == nil {
 		return fiber.NewError(fiber.StatusNotFound)
 	}
-	data, err := a.Check(c.UserContext())
+	data, err := check(c.UserContext())
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	Refresh func(context.Context, Refresh) (RefreshResult, error)
 	// Check examines the store and returns what it finds, for JSON. It is nil if the store cannot be examined.
 	Check func(context.Context) (any, error)
+	// Survey reports what records lack that lists need, for JSON.
+	Survey func(context.Context) (any, error)
 	// Reload reads the configuration again. Invalid settings are rules.ErrWrongCall. If nil, it cannot be read again.
 	Reload func(context.Context) (Reloaded, error)
 	// Config writes the configuration in force, without secrets. If nil, it is not shown.

@@ -245,6 +245,8 @@ type JobStatus struct {
 	Skipped int        `json:"skipped"`
 	Skips   []JobSkip  `json:"skips,omitempty"` // the first of the skipped records
 	Empty   bool       `json:"empty"`           // the run found no records at all
+	// Findings are what records lack, in words.
+	Findings []string `json:"findings,omitempty"`
 }
 
 // JobSkip is a record that a run skipped. The id is a text, because ids of records have several types.
@@ -264,6 +266,7 @@ func StatusOf(m origin.Meta) ViewStatus {
 			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(),
 			Checked: instant(m.Checked), Read: instant(h.Read),
 			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: h.SourceEmpty(),
+			Findings: h.Findings,
 		},
 	}
 	for _, skip := range h.Skips {

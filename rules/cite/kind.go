@@ -3,7 +3,8 @@ package cite
 // work is a kind of work: what formats call it, and where records store its variables. Marks store
 // its number, which is safe because each change of the file changes the stamp.
 type work struct {
-	number int // position in Mapping.kinds
+	number int    // position in Mapping.kinds
+	name   string // in the file
 	Forms
 	fields
 }
@@ -21,4 +22,16 @@ type fields struct {
 type badge struct {
 	rule  int
 	value string
+}
+
+// Codes returns the kinds of works by the codes of types and of subtypes that the rules map to one.
+func (m *Mapping) Codes() (types, subtypes map[string]string) {
+	named := func(codes map[string]*work) map[string]string {
+		all := make(map[string]string, len(codes))
+		for code, k := range codes {
+			all[code] = k.name
+		}
+		return all
+	}
+	return named(m.types), named(m.subtypes)
 }

@@ -156,7 +156,10 @@ func (l *loader) file(n *yaml.Node) {
 		}
 	}
 	l.read(top["fields"], "fields", &l.fields)
-	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
+	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) {
+		l.kinds[key] = l.kind(n, path)
+		l.kinds[key].name = key
+	})
 	l.to.subtypes, l.to.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	l.to.views = l.codes(top["views"], "views")
 	decode := func(key, want string, into any) {

@@ -3,6 +3,7 @@ package mark
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ type Directory struct {
 	units    map[string]entry    // by id
 	parents  map[string][]string // ids of parent units, by unit id; includes hidden units
 	reserved map[string]bool     // usernames of persons whose own list has only publications; see Portal
+	byHide   bool                // the operator's rule depends on hide
 }
 
 // NewDirectory reads persons, groups and projects. It points into the documents, which must not change.
@@ -70,7 +72,7 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
 		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{},
 		parents:  map[string][]string{},
-		reserved: map[string]bool{}}
+		reserved: map[string]bool{}, byHide: o.Public != nil && slices.Contains(o.Public.Fields(), ofPerson.Hide)}
 	for _, doc := range persons {
 		public, _ := d.public(rules.ViewPersons, doc)
 		username := idOf(doc, ofPerson.Username)

@@ -39,6 +39,9 @@ func (d *Directory) withheld(view string, record bson.Raw, err error) Lack {
 	case ofPerson.Hide:
 		return Hidden
 	}
+	if d.byHide && hides(record) { // as the default rule says
+		return Hidden
+	}
 	return Unlisted
 }
 
