@@ -7,3 +7,8 @@ import _ "embed"
 //
 //go:embed embedding.md
 var Embedding string
+
+// Records is the guide to the records that the program reads, in Markdown.
+//
+//go:embed records.md
+var Records string

@@ -22,19 +22,21 @@ func (h handlers) listRoutes(app *fiber.App) {
 	for _, path := range listPaths {
 		app.Get(path, h.list)
 	}
-	app.Get("/docs/embedding", h.guide)
+	for _, path := range lists.GuidePaths() {
+		app.Get(path, func(c *fiber.Ctx) error { return h.guide(c, path) })
+	}
 	app.Get("/robots.txt", h.robots)
 }
 
-// guide answers the page that says how to embed lists.
-func (h handlers) guide(c *fiber.Ctx) error {
+// guide answers a page of the documentation.
+func (h handlers) guide(c *fiber.Ctx, path string) error {
 	set := h.settings.of(c)
 	if !set.lists.Enabled() {
 		return errNoLists
 	}
 	c.Set(fiber.HeaderContentSecurityPolicy, set.lists.Policy())
-	return set.response.Static(c, "embedding "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8,
-		set.lists.Guide(), describedFor)
+	return set.response.Static(c, path+" "+strconv.Itoa(set.generation), fiber.MIMETextHTMLCharsetUTF8,
+		set.lists.Guide(path), describedFor)
 }
 
 // robots answers robots.txt, which names the sitemap by an absolute URL and so depends on the host.

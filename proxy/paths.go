@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vitrine/proxy/api"
+	"vitrine/proxy/lists"
 	"vitrine/rules/suggest"
 	"vitrine/rules/urlpath"
 )
@@ -21,7 +22,7 @@ var (
 		"/favicon.ico"}
 	listPaths = []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed",
 		"/sitemap.xml"}
-	otherListPaths = []string{"/docs/embedding", "/robots.txt"}
+	otherListPaths = append(lists.GuidePaths(), "/robots.txt")
 )
 
 // ownRoutes are all routes of this server.

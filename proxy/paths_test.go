@@ -72,7 +72,7 @@ func TestMovedPathsMove(t *testing.T) {
 	defer old.Close()
 	paths := []string{"/", "/healthz", "/livez", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json",
 		"/favicon.ico",
-		"/docs/embedding", "/robots.txt",
+		"/docs/embedding", "/docs/records", "/robots.txt",
 		"/api/activities", "/api/citation-index", "/portfolio/spectrum", "/lists", "/lists.json", "/lists/activities",
 		"/items/x", "/sitemap.xml", "/oembed"}
 	o := proxytest.ListOptions(t)

@@ -81,7 +81,7 @@ func TestPagesAreFound(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{"/docs": "Vitrine API · Institute of Nights",
-		"/docs/embedding": "Institute of Nights"} {
+		"/docs/embedding": "Institute of Nights", "/docs/records": "Institute of Nights"} {
 		if page := headOf(string(s.Get(path).Body)); !strings.HasSuffix(page["title"], want) ||
 			path != "/docs" && page["description"] == "" {
 			t.Errorf("%s: %v", path, page)

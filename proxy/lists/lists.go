@@ -103,8 +103,8 @@ type Lists struct {
 	said     selection.Tables[said]
 	// endings has ids that end like formats, by kinds of subjects; see endsAlike.
 	endings selection.Tables[map[string]bool]
-	// the page on embedding, made by the first request for it and then kept
-	guide func() []byte
+	// the pages of the documentation by path, made by the first request for them and then kept
+	guides map[string]func() []byte
 
 	siteSize atomic.Pointer[siteSize] // the last that was counted; nil before the first
 }
@@ -121,14 +121,12 @@ func New(o Options, shared Shared) (*Lists, error) {
 	shared.Filter.Foreign = false
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo), defaults: configs.NewList()}
 	l.defaults.Title = nil
-	l.guide = sync.OnceValue(func() []byte {
-		head := l.head("", "en")
-		head.Self = o.BaseURL + "/docs/embedding"
-		head.Description =
-			"How lists of publications, projects and events come onto the pages of a site: as an element, by an " +
-				"include, in an iframe."
-		return page.Guide(head)
-	})
+	l.guides = map[string]func() []byte{
+		"/docs/embedding": l.documentation("/docs/embedding", "How lists of publications, projects and events come onto "+
+			"the pages of a site: as an element, by an include, in an iframe.", page.Guide),
+		"/docs/records": l.documentation("/docs/records", "Which records and fields lists are made from, what each "+
+			"field does, and ten records to begin with.", page.Records),
+	}
 	l.public = filter.OneOf(mark.Public, true).As(FromPublic)
 	var err error
 	if l.public, err = l.seen(l.public); err != nil {
@@ -231,8 +229,20 @@ func (l *Lists) Root() string {
 	return base.EscapedPath()
 }
 
-// Guide returns the page that explains how lists come onto the pages of other sites.
-func (l *Lists) Guide() []byte { return l.guide() }
+// Guide returns the page of the documentation at a path of GuidePaths.
+func (l *Lists) Guide(path string) []byte { return l.guides[path]() }
+
+// GuidePaths returns the paths of the pages of the documentation.
+func GuidePaths() []string { return []string{"/docs/embedding", "/docs/records"} }
+
+// documentation returns the function that makes a page of the documentation, once.
+func (l *Lists) documentation(path, description string, of func(page.Head) []byte) func() []byte {
+	return sync.OnceValue(func() []byte {
+		head := l.head("", "en")
+		head.Self, head.Description = l.o.BaseURL+path, description
+		return of(head)
+	})
+}
 
 // Policy returns the Content-Security-Policy of pages.
 func (l *Lists) Policy() string { return l.policy }

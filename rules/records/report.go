@@ -64,24 +64,24 @@ func nameOf(l mark.Lack, view string) string {
 	switch l {
 	case mark.NoTitle:
 		if view == rules.ViewPersons {
-			return "no first and last name"
+			return "without first and last name"
 		}
-		return "no title"
+		return "without title"
 	case mark.NoDate:
-		return "no year"
+		return "without year"
 	case mark.NoPersons:
-		return "no authors"
+		return "without authors"
 	case mark.NoKey:
 		if view == rules.ViewPersons {
-			return "no username"
+			return "without username"
 		}
-		return "no name"
+		return "without name"
 	case mark.NotPublic:
-		return "public is not true"
+		return "without public: true"
 	case mark.Hidden:
-		return "hide is set"
+		return "hidden by hide"
 	case mark.Undecided:
-		return "lists.public cannot be evaluated"
+		return "that lists.public cannot judge"
 	}
 	return "left out by lists.public"
 }
@@ -152,12 +152,12 @@ func (v *View) judge(t *Kinds, counts []int, known Known) {
 // without flaws.
 func (v *View) Lines() (all []string) {
 	if v.Records > 0 && v.Public == 0 {
-		all = append(all, fmt.Sprintf("none of %d records is public%s", v.Records, v.reasons(withheld)))
+		all = append(all, fmt.Sprintf("not public: all of %d records%s", v.Records, v.reasons(withheld)))
 	} else if reasons := v.reasons(withheld); reasons != "" {
-		all = append(all, fmt.Sprintf("%d of %d records are not public%s", v.Records-v.Public, v.Records, reasons))
+		all = append(all, fmt.Sprintf("not public: %d of %d records%s", v.Records-v.Public, v.Records, reasons))
 	}
 	if lacks := v.reasons(^withheld); lacks != "" {
-		all = append(all, fmt.Sprintf("of %d public records some lack what lists need%s", v.Public, lacks))
+		all = append(all, fmt.Sprintf("lacking what lists need, of %d public records%s", v.Public, lacks))
 	}
 	for _, u := range v.Unknown {
 		all = append(all, u.String())
@@ -179,7 +179,7 @@ func (v *View) reasons(set mark.Lack) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return ": " + strings.Join(all, ", ")
+	return ", " + strings.Join(all, ", ")
 }
 
 // String says what is unknown.

@@ -164,3 +164,6 @@ func (r *Rules) source(path string) source {
 	}
 	return source{slot: slot, path: parts[1:]}
 }
+
+// Stored returns the top-level fields of records that the rules read, sorted.
+func (r *Rules) Stored() []string { return slices.Sorted(maps.Keys(r.slots)) }

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -12,8 +13,11 @@ import (
 	"vitrine/docs"
 )
 
-// beside matches links to other files of the documentation, which the server does not have.
-var beside = regexp.MustCompile(`<a href="[a-z]+\.md(?:#[^"]*)?">([^<]*)</a>`)
+// beside matches links to other files of the documentation, of which the server has only some.
+var beside = regexp.MustCompile(`<a href="([a-z]+)\.md((?:#[^"]*)?)">([^<]*)</a>`)
+
+// served are the files of the documentation that are pages of the server.
+var served = []string{"embedding", "records"}
 
 // exampleBase is the address of the server in the documentation.
 const exampleBase = "https://data.institute.example"
@@ -25,6 +29,14 @@ func Guide(h Head) []byte {
 	if h.Base != "" {
 		text = strings.ReplaceAll(text, exampleBase, h.Base)
 	}
+	return document(h, text)
+}
+
+// Records returns the page, in English, on the records that the program reads: docs/records.md.
+func Records(h Head) []byte { return document(h, docs.Records) }
+
+// document returns a file of the documentation as a page.
+func document(h Head, text string) []byte {
 	var b strings.Builder
 	md := goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
@@ -35,6 +47,13 @@ func Guide(h Head) []byte {
 	d.Title, _, _ = strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 	// The keyboard scrolls only what has the focus (WCAG 2.1.1).
 	focusable := strings.NewReplacer("<pre>", `<pre tabindex="0">`) // it may scroll
-	d.Body = template.HTML(focusable.Replace(beside.ReplaceAllString(b.String(), "$1")))
+	linked := beside.ReplaceAllStringFunc(b.String(), func(link string) string {
+		parts := beside.FindStringSubmatch(link)
+		if !slices.Contains(served, parts[1]) {
+			return parts[3]
+		}
+		return `<a href="` + template.HTMLEscapeString(d.Root) + "/docs/" + parts[1] + parts[2] + `">` + parts[3] + "</a>"
+	})
+	d.Body = template.HTML(focusable.Replace(linked))
 	return d.render("guide")
 }

@@ -64,10 +64,12 @@ func TestGuide(t *testing.T) {
 	if !strings.Contains(string(page.Guide(page.Head{})), "https://data.institute.example/lists/") {
 		t.Error("without an address the examples have none")
 	}
-	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(doc, -1) {
-		id, inside := strings.CutPrefix(m[1], "#")
-		if inside && !strings.Contains(doc, ` id="`+id+`"`) || strings.Contains(m[1], ".md") {
-			t.Errorf("a link leads nowhere: %s", m[1])
+	for _, doc := range []string{doc, string(page.Records(page.Head{Lang: "en", Base: "https://lists.example"}))} {
+		for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(doc, -1) {
+			id, inside := strings.CutPrefix(m[1], "#")
+			if inside && !strings.Contains(doc, ` id="`+id+`"`) || strings.Contains(m[1], ".md") {
+				t.Errorf("a link leads nowhere: %s", m[1])
+			}
 		}
 	}
 }
