@@ -94,6 +94,9 @@ func (r readers) stored(variable, kind string) []string {
 	if own, ok := r.cite.Kinds[kind].Fields[variable]; ok {
 		return own
 	}
+	if (variable == "month" || variable == "day") && len(r.stored("year", kind)) == 0 {
+		return nil // they complete a year
+	}
 	return r.cite.Fields[variable]
 }
 
@@ -121,26 +124,33 @@ func (r readers) rows(collection string) (all []row) {
 			add(name, name)
 		}
 	}
-	if slices.Contains([]string{"activities", "projects", "conferences"}, collection) {
-		for _, variable := range slices.Sorted(maps.Keys(r.variables(collection))) {
-			add(variable, r.variables(collection)[variable]...)
+	if collection != "groups" {
+		stored := r.variables(collection)
+		for _, variable := range slices.Sorted(maps.Keys(stored)) {
+			names := stored[variable]
+			if collection == "persons" { // what persons are called is a line of its own for each field
+				names = slices.DeleteFunc(names, func(name string) bool {
+					return slices.Contains(mark.Stored(collection), name)
+				})
+			}
+			add(variable, names...)
 		}
-	}
-	if collection == "activities" {
 		add("open access", r.cite.OpenAccess.Fields...)
-		add("status", slices.Concat(r.cite.Status.Fields, r.cite.Status.Flags)...)
-		add("notice", r.notices()...)
 		for _, b := range r.cite.Badges {
 			add(b.Field, b.Field)
-		}
-		for _, name := range r.render.Stored() {
-			add(name, name)
 		}
 		for _, name := range r.public.Fields() {
 			add(name, name)
 		}
 		topics, _, _ := strings.Cut(configs.Default().Catalog.TopicsPath, ".")
 		add(topics, topics)
+	}
+	if collection == "activities" {
+		add("status", slices.Concat(r.cite.Status.Fields, r.cite.Status.Flags)...)
+		add("notice", r.notices()...)
+		for _, name := range r.render.Stored() {
+			add(name, name)
+		}
 	}
 	for _, name := range mark.Stored(collection) {
 		add(name, name)
@@ -208,7 +218,8 @@ func (d described) of(collection, key string) (description, bool) {
 // hidden reports whether a row of a variable stands for itself only in the table of activities.
 func (d described) hidden(r readers, collection, key string) bool {
 	shown, less := d.Shown[collection]
-	return less && r.cite.Fields[key] != nil && !slices.Contains(shown, key)
+	cited := r.cite.Fields[key] != nil || slices.Contains([]string{"open access", "quartile", "catalog"}, key)
+	return less && cited && !slices.Contains(shown, key)
 }
 
 // recordsPage makes docs/records.md.
@@ -283,7 +294,8 @@ func (p recordsPage) person() string {
 // collections returns the table of the collections that jobs read.
 func (p recordsPage) collections() string {
 	var lines []string
-	jobs := materialize.Jobs(materialize.Activities(nil, ""), materialize.Spectrum(materialize.SpectrumOptions{}), nil)
+	topics := materialize.Spectrum(materialize.SpectrumOptions{})
+	jobs := materialize.Jobs(materialize.Activities(nil, ""), topics, nil)
 	for n := range jobs {
 		jobs[n] = materialize.Marked(jobs[n], nil)
 	}
@@ -323,7 +335,8 @@ func (p recordsPage) types() string {
 		lines = append(lines, "| "+code(typ)+" | "+subtype+" | "+n.EN+" | "+n.DE+" | "+kind+" |")
 	}
 	byRank := func(set map[string]label.Name) []string {
-		return slices.SortedFunc(maps.Keys(set), func(a, b string) int { return set[a].Rank - set[b].Rank })
+		rank := func(a, b string) int { return set[a].Rank - set[b].Rank }
+		return slices.SortedFunc(maps.Keys(set), rank)
 	}
 	c := p.r.cite
 	for _, typ := range byRank(p.r.labels[label.ActivityType]) {

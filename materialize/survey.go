@@ -93,8 +93,8 @@ func Reads(jobs []Job) (all []string) {
 
 // Survey reports what the records of a store lack, as runs of the jobs would, without making rows. It reads all
 // records of the jobs that make marks and whose source is wanted.
-func Survey(ctx context.Context, store Store, jobs []Job, wanted func(collection string) bool) ([]records.View, error) {
-	var all []records.View
+func Survey(ctx context.Context, store Store, jobs []Job,
+	wanted func(collection string) bool) (all []records.View, err error) {
 	o := Options{Store: store}.defaults()
 	for _, job := range jobs {
 		if job.Mark == nil || !wanted(job.Source) {

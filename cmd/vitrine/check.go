@@ -116,16 +116,16 @@ func (i *institute) collections(found []string, jobs []materialize.Job) (r recor
 		read = append(read, rule.Until...)
 	}
 	if i.database == nil && slices.Contains(found, osiris.Types) {
-		r.Hint = "found " + osiris.Types + ", of a database of OSIRIS: with --preset osiris its own types, names and " +
-			"rights count"
+		r.Hint = "found " + osiris.Types + ", of a database of OSIRIS: with --preset osiris its own types, names " +
+			"and rights count"
 		read = append(read, osiris.Administrative()...)
 	}
 	r.Unread = records.FindUnread(found, read)
 	return r
 }
 
-// logCollections logs at a start which collections nothing reads. Other than a wrong name, they are only told of where
-// the database is not of a known kind, since that of OSIRIS has many that are for itself.
+// logCollections logs at a start which collections nothing reads. Of an OSIRIS database, which has many for itself,
+// it logs only those whose names are probably wrong.
 func (i *institute) logCollections(ctx context.Context, store origin.Source, jobs []materialize.Job,
 	log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)

@@ -122,10 +122,12 @@ func New(o Options, shared Shared) (*Lists, error) {
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo), defaults: configs.NewList()}
 	l.defaults.Title = nil
 	l.guides = map[string]func() []byte{
-		"/docs/embedding": l.documentation("/docs/embedding", "How lists of publications, projects and events come onto "+
-			"the pages of a site: as an element, by an include, in an iframe.", page.Guide),
-		"/docs/records": l.documentation("/docs/records", "Which records and fields lists are made from, what each "+
-			"field does, and ten records to begin with.", page.Records),
+		"/docs/embedding": l.documentation("/docs/embedding",
+			"How lists of publications, projects and events come onto the pages of a site: as an element, by an "+
+				"include, in an iframe.", page.Guide),
+		"/docs/records": l.documentation("/docs/records",
+			"Which records and fields lists are made from, what each field does, and ten records to begin with.",
+			page.Records),
 	}
 	l.public = filter.OneOf(mark.Public, true).As(FromPublic)
 	var err error

@@ -35,11 +35,14 @@ func Stored(collection string) []string {
 	case "groups":
 		return namesIn(ofGroup)
 	case "persons":
-		// Of the general fields only those that persons do not replace.
 		all = append(namesIn(ofPerson), person.Fields()...)
-		all = append(all, ofAny.Created, ofAny.Updated, ofAny.ID)
+		all = append(all, ofAny.ID, ofAny.Type, ofAny.Subtype, ofAny.Created, ofAny.Updated)
+		// A person's own document is known to be one, so that it does not need a user to be read as one.
+		all = slices.DeleteFunc(all, func(name string) bool { return name == inPerson.User })
 	case "projects":
 		all = append(namesIn(ofAny, ofProject), person.Lists(rules.ViewProjects)...)
+		// It is its own project.
+		all = slices.DeleteFunc(all, func(name string) bool { return name == ofAny.Projects })
 	case "activities":
 		all = append(namesIn(ofAny), person.Lists(rules.ViewActivities)...)
 		all = append(all, ofPerson.Hide)

@@ -52,7 +52,8 @@ func document(h Head, text string) []byte {
 		if !slices.Contains(served, parts[1]) {
 			return parts[3]
 		}
-		return `<a href="` + template.HTMLEscapeString(d.Root) + "/docs/" + parts[1] + parts[2] + `">` + parts[3] + "</a>"
+		to := template.HTMLEscapeString(d.Root) + "/docs/" + parts[1] + parts[2]
+		return `<a href="` + to + `">` + parts[3] + "</a>"
 	})
 	d.Body = template.HTML(focusable.Replace(linked))
 	return d.render("guide")

@@ -22,7 +22,8 @@ func blocks(t *testing.T, page string) (all []block) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile("(?s)\n```(\\w+) ?([^\n]*)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	code := regexp.MustCompile("(?s)\n```(\\w+) ?([^\n]*)\n(.*?)```")
+	for _, m := range code.FindAllStringSubmatch(string(text), -1) {
 		all = append(all, block{m[1], m[2], m[3]})
 	}
 	return all
