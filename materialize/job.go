@@ -164,3 +164,12 @@ func named(view string) views.View {
 
 // asStored is the RowFunc of jobs without Rows: a summary's rows are finished before they are compared.
 func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
+
+// Reads returns the collections that jobs read, sorted.
+func Reads(jobs []Job) (all []string) {
+	for _, job := range jobs {
+		all = append(all, job.collections()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -114,3 +114,12 @@ type Progress struct {
 	Changed int  // rows staged so far
 	Done    bool // the run is over
 }
+
+// Findings returns what an operator should know of the records that the run has read, one line for each; none if it
+// has not read them.
+func (o Outcome) Findings() []string {
+	if o.Records == nil {
+		return nil
+	}
+	return o.Records.Lines()
+}

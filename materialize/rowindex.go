@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -227,4 +228,26 @@ func (k *rowIndex) countSeen() (n int) {
 		}
 	}
 	return n
+}
+
+// A run counts what records lack while it makes their rows: the function that makes marks says so for each record
+// that has changed, and the index keeps it in bytes that its rows have to spare. So the counts are of all records,
+// though a run reads few, and no record is read for them.
+
+// survey keeps what a changed record lacks, and its kind.
+func (k *rowIndex) survey(c *change) {
+	row := &k.rows[c.at]
+	row.lacks, row.kind = c.lacks, k.kinds.Number(mark.KindOf(c.prepared))
+}
+
+// facts yields what each record that the current run has seen lacks, and its kind.
+func (k *rowIndex) facts() iter.Seq2[mark.Lack, uint16] {
+	return func(yield func(mark.Lack, uint16) bool) {
+		for i := range k.rows {
+			row := &k.rows[i]
+			if row.met == k.run && row.kind != 0 && !yield(row.lacks, row.kind) {
+				return
+			}
+		}
+	}
 }

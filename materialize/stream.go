@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/rules/parallel"
+	"vitrine/rules/records"
 )
 
 // batchBytes bounds the records in a batch, of which at most three are in memory.
@@ -254,4 +255,21 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 		row.plain = c.plain
 	}
 	return c, b.full || !row.live || row.hash != c.hash
+}
+
+// expect prepares the index for the kinds of records that the job knows.
+func (b *build) expect(deps Deps) {
+	if b.known = (records.Known{}); b.job.Known != nil {
+		b.known = b.job.Known(deps)
+	}
+	b.index.kinds.Expect(b.known)
+}
+
+// surveyed returns what the records of the run lack, or nil if its job makes no marks.
+func (b *build) surveyed() *records.View {
+	if b.job.Mark == nil {
+		return nil
+	}
+	v := b.index.kinds.Of(b.job.View, b.job.Source, b.index.facts(), b.known)
+	return &v
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -320,4 +321,23 @@ func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned b
 			job.Source)
 	}
 	return true
+}
+
+// logFindings logs what records lack, unless the last run has logged the same, and returns it.
+func (r *Runner) logFindings(ctx context.Context, out Outcome, logged []string) []string {
+	now := out.Findings()
+	if out.Records == nil || slices.Equal(now, logged) {
+		return logged
+	}
+	level := slog.LevelInfo
+	if out.Records.Fault() {
+		level = slog.LevelWarn
+	}
+	for _, finding := range now {
+		if !slices.Contains(logged, finding) {
+			r.o.Log.Log(ctx, level, "records", "view", out.View, "collection", out.Records.Collection, "finding",
+				finding)
+		}
+	}
+	return now
 }

@@ -35,7 +35,8 @@ func TestListsAnswerKeysAlike(t *testing.T) {
 		"/lists/activities.json", "/lists/projects.json", "/lists/activities", "/lists/activities.bib",
 		"/lists/none", "/lists", "/lists.json", "/items/x", "/oembed",
 		"/oembed?url=http://localhost/lists/activities",
-		"/sitemap.xml", "/", "/docs", "/docs/embedding", "/docs/records", "/openapi.json", "/robots.txt", "/favicon.ico",
+		"/sitemap.xml", "/", "/docs", "/docs/embedding", "/docs/records",
+		"/openapi.json", "/robots.txt", "/favicon.ico",
 		"/healthz", "/livez", "/readyz", "/none", "/api", "/api/none",
 	} {
 		for _, form := range []string{"apikey=%s", "%%61pikey=%s", "apikey[]=%s", "APIKEY=%s", "apikey=&apikey=%s",
@@ -72,7 +73,8 @@ func TestGuessesCountEverywhere(t *testing.T) {
 	s, clients := guessing(t, 3), 0
 	for _, path := range []string{
 		"/lists/activities.json?", "/lists/none?", "/oembed?", "/oembed?url=http://localhost/lists/activities&",
-		"/sitemap.xml?", "/items/x?", "/?", "/docs?", "/docs/embedding?", "/docs/records?", "/openapi.json?", "/robots.txt?",
+		"/sitemap.xml?", "/items/x?", "/?", "/docs?", "/docs/embedding?", "/docs/records?",
+		"/openapi.json?", "/robots.txt?",
 		"/favicon.ico?", "/healthz?", "/readyz?", "/none?", "/api/none?", "/api/html?", "/portfolio/spectrum?",
 		"/api/citation-index?",
 	} {

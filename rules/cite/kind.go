@@ -23,15 +23,3 @@ type badge struct {
 	rule  int
 	value string
 }
-
-// Codes returns the kinds of works by the codes of types and of subtypes that the rules map to one.
-func (m *Mapping) Codes() (types, subtypes map[string]string) {
-	named := func(codes map[string]*work) map[string]string {
-		all := make(map[string]string, len(codes))
-		for code, k := range codes {
-			all[code] = k.name
-		}
-		return all
-	}
-	return named(m.types), named(m.subtypes)
-}

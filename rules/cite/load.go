@@ -264,3 +264,15 @@ func (l *loader) codes(n *yaml.Node, path string) map[string]*work {
 	})
 	return codes
 }
+
+// Codes returns the kinds of works by the codes of types and of subtypes that the rules map to one.
+func (m *Mapping) Codes() (types, subtypes map[string]string) {
+	named := func(codes map[string]*work) map[string]string {
+		all := make(map[string]string, len(codes))
+		for code, k := range codes {
+			all[code] = k.name
+		}
+		return all
+	}
+	return named(m.types), named(m.subtypes)
+}

@@ -91,7 +91,7 @@ func nameOf(l mark.Lack, view string) string {
 func (t *Kinds) Of(view, collection string, facts iter.Seq2[mark.Lack, uint16], known Known) View {
 	v := View{View: view, Collection: collection}
 	lacks := map[mark.Lack]int{}
-	kinds := make([]int, max(len(t.kinds), beyond+1))
+	kinds := map[uint16]int{}
 	for lack, kind := range facts {
 		v.Records++
 		if lack&withheld == 0 {
@@ -116,10 +116,10 @@ func (t *Kinds) Of(view, collection string, facts iter.Seq2[mark.Lack, uint16], 
 }
 
 // judge sets what is unknown of kinds; counts has the records by number.
-func (v *View) judge(t *Kinds, counts []int, known Known) {
+func (v *View) judge(t *Kinds, counts map[uint16]int, known Known) {
 	wrong := map[Kind]int{}
 	for number := beyond + 1; number < len(t.kinds); number++ {
-		if n := counts[number]; n > 0 {
+		if n := counts[uint16(number)]; n > 0 {
 			if kind, ok := known.unknown(t.kinds[number]); !ok {
 				wrong[kind] += n
 			}
