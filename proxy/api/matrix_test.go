@@ -207,7 +207,8 @@ func TestPermissionMatrix(t *testing.T) {
 // public are endpoints that ignore who the caller is.
 var public = []string{
 	"/lists", "/lists.json", "/lists/activities.json", "/lists/unit/BIO", "/items/a1.json", "/items/a2.json",
-	"/oembed?url=https://data.example/lists/unit/BIO", "/sitemap.xml", "/robots.txt", "/docs/embedding", "/docs/records",
+	"/oembed?url=https://data.example/lists/unit/BIO", "/sitemap.xml", "/robots.txt", "/docs/embedding",
+	"/docs/records",
 }
 
 // TestPublicEndpointsKnowNoCallers calls them as every caller: the answers are equal, and any cache
