@@ -11,6 +11,7 @@ ARG VERSION=dev
 ARG COMMIT=unknown
 RUN .ci/build /out/vitrine && mkdir -p /out/data
 
+# The manual pages: docker run --rm -v "$PWD/man:/man" -u "$(id -u)" vitrine man /man
 # Run it as nobody, on nothing else: no shell, no package manager, a read-only root.
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /out/vitrine /usr/local/bin/vitrine

@@ -112,6 +112,16 @@ func (s *Setting) field(c *Config) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
 }
 
+// Values returns the values that a setting accepts if its check lists them; nil if it does not.
+func (s Setting) Values() []string {
+	for check := range strings.FieldsSeq(s.Check) {
+		if words, ok := strings.CutPrefix(check, "oneof:"); ok {
+			return strings.Split(words, ",")
+		}
+	}
+	return nil
+}
+
 // word returns the word that may stand instead of a list.
 func (s *Setting) word() (string, bool) {
 	for check := range strings.FieldsSeq(s.Check) {

@@ -90,7 +90,9 @@ func rootCommand() *cobra.Command {
 		benchCommand(),
 		osirisCommand(),
 		healthCommand(),
+		manCommand(),
 		versionCommand(),
 	)
+	addCompletions(root)
 	return root
 }

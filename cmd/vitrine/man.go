@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/internal/manual"
+)
+
+// manCommand writes the manual pages. They have the release but not the commit, so that a build of a release writes
+// the same bytes wherever it is made.
+func manCommand() *cobra.Command {
+	cmd := newCommand("man")
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		release, _ := build()
+		names, err := manual.Write(args[0], cmd.Root(), "Vitrine "+release)
+		for _, name := range names { // ignore errors: standard output may be closed
+			fmt.Fprintln(cmd.OutOrStdout(), name)
+		}
+		return err
+	}
+	return cmd
+}
