@@ -46,7 +46,7 @@ const (
 	uploadTime = 5 * time.Minute
 	idleTime   = 2 * time.Hour
 	stuckTime  = 30 * time.Second // for a client that does not read its answer
-	lastTime   = 2 * time.Second  // for requests at the end of the server
+	lastTime   = time.Second      // for requests at the end of the server
 )
 
 // NewServer returns a server, which Run runs.
