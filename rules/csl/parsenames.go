@@ -66,6 +66,9 @@ func (p *parser) nameStyle(n *node) nameStyle {
 		separator: text("sort-separator", ", "), format: formatOf(n), prefix: n.attrs["prefix"],
 		suffix: n.attrs["suffix"], delim: ", ", form: "long",
 	}
+	if _, ok := get("et-al-use-first", "et-al-use-first"); !ok {
+		s.min = 0 // only both together abbreviate
+	}
 	s.initials, s.hasInitials = get("initialize-with", "initialize-with")
 	if v, ok := get("delimiter", "name-delimiter"); ok {
 		s.delim = v

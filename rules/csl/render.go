@@ -71,7 +71,7 @@ func (r *Renderer) Entry(it *Item) Entry {
 		boxes[0], boxes[1] = c.affixLayout(layout, boxes[0], true), c.affixLayout(layout, boxes[1], false)
 		return c.finish(&box{kids: boxes})
 	}
-	all := join(boxes, layout.delim)
+	all := join(boxes, "") // a layout delimits citations, not elements
 	if all == nil {
 		return Entry{}
 	}
