@@ -41,10 +41,10 @@ func TestFacesOfStyles(t *testing.T) {
 	for name, src := range csl.OwnStyles() {
 		write(name+".csl", src)
 	}
-	for _, language := range []string{"en-US", "de-DE"} {
-		src, err := os.ReadFile("locales/" + language + ".xml")
+	for _, file := range []string{"locales/en-US.xml", "locales/de-DE.xml", "testdata/alike.jsonl"} {
+		src, err := os.ReadFile(file)
 		require.NoError(t, err)
-		write(language+".xml", src)
+		write(filepath.Base(file), src)
 	}
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{programs + "/styles.mjs", folder}, judged...)...)
 	out, err := cmd.CombinedOutput()

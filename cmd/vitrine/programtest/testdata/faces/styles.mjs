@@ -32,20 +32,32 @@ for (const name of readdirSync(assets).filter(name => name.endsWith('.csljson'))
 const missing = named.filter(style => !styles[style])
 if (missing.length > 0) throw new Error(`no style ${missing}`)
 
+// text renders items by a style in a language, each alone.
+const text = (style, language, items) => {
+  const engine = new CSL.Engine({
+    retrieveLocale: tag => locales[Math.max(0, languages.indexOf(tag))],
+    retrieveItem: i => structuredClone({ ...items[i], id: String(i) }),
+  }, style, language)
+  engine.setOutputFormat('text')
+  return items.map((_, i) => {
+    engine.updateItems([String(i)])
+    return engine.makeBibliography()[1].join('')
+  })
+}
+
+// Cases that the package tests by itself: a layout, an item, and the text that is wanted.
+for (const line of readFileSync(join(folder, 'alike.jsonl'), 'utf8').trim().split('\n')) {
+  const { case: name, layout, item, want } = JSON.parse(line)
+  const [is] = text(`<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0"><info><title/><id/></info>
+    <citation><layout><text value=""/></layout></citation>
+    <bibliography><layout>${layout}</layout></bibliography></style>`, 'en-US', [item])
+  if (is.trim() !== want) throw new Error(`${name}: citeproc-js writes ${is.trim()}, want ${want}`)
+}
+
 const items = JSON.parse(readFileSync(join(folder, 'items.json')))
 const expected = {}
 for (const [style, source] of Object.entries(styles)) {
   expected[style] = {}
-  for (const language of languages) {
-    const engine = new CSL.Engine({
-      retrieveLocale: tag => locales[Math.max(0, languages.indexOf(tag))],
-      retrieveItem: i => structuredClone({ ...items[i], id: String(i) }),
-    }, source, language)
-    engine.setOutputFormat('text')
-    expected[style][language] = items.map((_, i) => {
-      engine.updateItems([String(i)])
-      return engine.makeBibliography()[1].join('')
-    })
-  }
+  for (const language of languages) expected[style][language] = text(source, language, items)
 }
 writeFileSync(join(folder, 'expected.json'), JSON.stringify(expected))
