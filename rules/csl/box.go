@@ -112,49 +112,6 @@ func (b *box) plain() string {
 	return s.String()
 }
 
-// formatSize is about the length of the tags around a formatted text.
-const formatSize = 40
-
-// decorate puts the quotes, the format, the case and the affixes of o around a box.
-func (c *run) decorate(o *op, b *box) *box {
-	if b == nil {
-		return nil
-	}
-	if o.strip && c.steps <= maxSteps {
-		b.leaves(func(l *box) {
-			c.steps++
-			l.text = strings.ReplaceAll(l.text, ".", "")
-		})
-	}
-	if o.casing != "" {
-		c.recase(b, o.casing)
-	}
-	return c.affix(o, b)
-}
-
-// affix puts the quotes, the format and the affixes of o around a box.
-func (c *run) affix(o *op, b *box) *box {
-	slot := b.slot
-	if o.format != (format{}) || o.quotes {
-		b = &box{kids: []*box{b}, format: o.format, quoted: o.quotes}
-		c.size += formatSize
-	}
-	if o.prefix != "" || o.suffix != "" {
-		before, after := leaf(styleLeaf, o.prefix), leaf(styleLeaf, o.suffix)
-		c.size += len(o.prefix) + len(o.suffix)
-		if slot {
-			b = optional(some(before, b, after)...)
-		} else {
-			b = wrap(before, b, after)
-		}
-	}
-	if o.display != "" {
-		b = &box{kids: []*box{b}, display: o.display}
-	}
-	b.slot = b.slot || slot
-	return b
-}
-
 // some returns the boxes that are not nil.
 func some(boxes ...*box) []*box {
 	all := boxes[:0]

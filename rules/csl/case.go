@@ -14,9 +14,9 @@ const (
 	lowerCase
 )
 
-// recase changes the case of the texts in a box. Parts with the class nocase stay as they are.
-func (c *run) recase(b *box, casing string) {
-	if casing == "title" && !c.english(b.leaf == styleLeaf) {
+// recase changes the case of the texts in a box; title case is for English only. Parts with the class nocase stay as they are.
+func recase(b *box, casing string, english bool) {
+	if casing == "title" && !english {
 		return
 	}
 	var runes []rune
@@ -85,15 +85,6 @@ func (b *box) runes(nocase bool, f func(r rune, nocase bool)) {
 	for _, kid := range b.kids {
 		kid.runes(nocase, f)
 	}
-}
-
-// english reports whether a text is written in title case: if it is English. Texts of the item are in its language,
-// terms and texts of items that name none in that of the list.
-func (c *run) english(term bool) bool {
-	if lang := c.it.texts["language"]; lang != "" && !term {
-		return language(strings.ReplaceAll(lang, "_", "-")) == "en" || strings.HasPrefix(strings.ToLower(lang), "en")
-	}
-	return language(c.locale.lang) == "en"
 }
 
 // fill sets all actions.

@@ -23,6 +23,12 @@ type SyntaxError struct {
 // Error returns the line and the reason.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
+// Marks around a part of an entry that is dropped if the year's suffix in it is empty. Fill removes them.
+const (
+	slotOpen  = "\x03"
+	slotClose = "\x04"
+)
+
 // An Entry is a rendered entry of a bibliography.
 type Entry struct {
 	// HTML has the inline elements i, b, sup, sub, span and a, and div with a class csl-left-margin, csl-right-inline,

@@ -174,14 +174,14 @@ func (c *run) datePart(variable string, p *datePart, d *Date, day [3]int) *box {
 	c.started = true
 	switch p.name {
 	case "year":
-		text = c.year(p.form, day[0])
+		text = c.locale.year(p.form, day[0])
 		if b := c.leaf(text); variable == "issued" && b != nil {
 			return c.decorate(&p.op, c.yearSlot(b))
 		}
 	case "month":
-		text = c.month(p.form, day[1], d)
+		text = c.locale.month(p.form, day[1], d)
 	case "day":
-		text = c.day(p.form, day)
+		text = c.locale.day(p.form, day)
 	}
 	return c.decorate(&p.op, c.leaf(text))
 }
@@ -196,22 +196,22 @@ func (c *run) yearSlot(b *box) *box {
 }
 
 // year renders a year.
-func (c *run) year(form string, year int) string {
+func (l *Locale) year(form string, year int) string {
 	switch {
 	case year == 0:
 		return ""
 	case year < 0:
-		return strconv.Itoa(-year) + c.locale.text("bc", "long", false)
+		return strconv.Itoa(-year) + l.text("bc", "long", false)
 	case form == "short":
 		return fmt.Sprintf("%02d", year%100)
 	case year < 500:
-		return strconv.Itoa(year) + c.locale.text("ad", "long", false)
+		return strconv.Itoa(year) + l.text("ad", "long", false)
 	}
 	return strconv.Itoa(year)
 }
 
 // month renders a month, or the season that stands for it.
-func (c *run) month(form string, month int, d *Date) string {
+func (l *Locale) month(form string, month int, d *Date) string {
 	season := ""
 	switch {
 	case month > 12 && month < 25:
@@ -220,7 +220,7 @@ func (c *run) month(form string, month int, d *Date) string {
 		season = d.season
 	}
 	if season != "" {
-		if t, ok := c.locale.term("season-0"+season, "long"); ok {
+		if t, ok := l.term("season-0"+season, "long"); ok {
 			return t.single
 		}
 		return season
@@ -234,61 +234,23 @@ func (c *run) month(form string, month int, d *Date) string {
 	case "numeric-leading-zeros":
 		return fmt.Sprintf("%02d", month)
 	}
-	return c.locale.text(monthTerm(month), form, false)
+	return l.text(monthTerm(month), form, false)
 }
 
 // monthTerm returns the name of a month's term.
 func monthTerm(month int) string { return fmt.Sprintf("month-%02d", month) }
 
 // day renders a day. Ordinals may be limited to the first one ("1er mai, 2 mai").
-func (c *run) day(form string, day [3]int) string {
+func (l *Locale) day(form string, day [3]int) string {
 	n := day[2]
 	switch {
 	case n < 1 || n > 31:
 		return ""
 	case form == "numeric-leading-zeros":
 		return fmt.Sprintf("%02d", n)
-	case form == "ordinal" && (n == 1 || c.locale.options["limit-day-ordinals-to-day-1"] != "true"):
-		t, _ := c.locale.term(monthTerm(day[1]), "long")
-		return c.locale.ordinal(n, t.gender)
+	case form == "ordinal" && (n == 1 || l.options["limit-day-ordinals-to-day-1"] != "true"):
+		t, _ := l.term(monthTerm(day[1]), "long")
+		return l.ordinal(n, t.gender)
 	}
 	return strconv.Itoa(n)
-}
-
-// raw reads a date from a text: "2020", "2020-05", "2020-05-04", and two of them with a slash. Other texts stay as
-// they are.
-func (d *Date) raw(s string) {
-	if s == "" {
-		return
-	}
-	first, last, isRange := strings.Cut(s, "/")
-	from, ok := isoDate(first)
-	if !ok {
-		d.literal = s
-		return
-	}
-	if isRange {
-		if d.to, ok = isoDate(last); !ok {
-			d.literal = s
-			return
-		}
-		d.isRange = d.to != from
-	}
-	d.from = from
-}
-
-// isoDate reads a year, a month or a day.
-func isoDate(s string) (day [3]int, ok bool) {
-	parts := strings.Split(strings.TrimSpace(s), "-")
-	if len(parts) > 3 {
-		return day, false
-	}
-	for i, part := range parts {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 || n > 9999 || i == 0 && len(part) != 4 {
-			return [3]int{}, false
-		}
-		day[i] = n
-	}
-	return day, true
 }

@@ -6,37 +6,6 @@ import (
 	"strings"
 )
 
-// Marks around a part of an entry that is dropped if the year's suffix in it is empty. Fill removes them.
-const (
-	slotOpen  = "\x03"
-	slotClose = "\x04"
-)
-
-// finish returns the entry of a rendered box.
-func (c *run) finish(all *box) Entry {
-	c.quote(all, -1)
-	c.punctuate(all)
-	w := writer{}
-	w.box(all, format{})
-	e := Entry{HTML: w.String()}
-	if c.style.suffixed && c.suffixed {
-		e.Key = c.key()
-	}
-	return e
-}
-
-// key returns the first names of the entry and its year.
-func (c *run) key() string {
-	year := ""
-	if d := c.it.dates["issued"]; d != nil {
-		year = d.literal + strconv.Itoa(d.from[0])
-		if d.isRange {
-			year += "/" + strconv.Itoa(d.to[0])
-		}
-	}
-	return c.authors + "\x1f" + year
-}
-
 // A writer writes boxes as HTML.
 type writer struct{ strings.Builder }
 

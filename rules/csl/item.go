@@ -37,16 +37,6 @@ type Name struct {
 	Parse       *flag `json:"parse-names"`
 }
 
-// A Date is a day, a month, a year, or a range of them.
-type Date struct {
-	from, to [3]int // year, month, day; months 13 to 16 and 21 to 24 are seasons
-	isRange  bool
-	open     bool // a range without an end
-	season   string
-	circa    bool
-	literal  string
-}
-
 // A flag is a boolean that data also spell as a number or a text.
 type flag bool
 
@@ -197,47 +187,30 @@ func (it *Item) readNames(variable string, src json.RawMessage) error {
 	return nil
 }
 
-// jsonDate is a date in CSL-JSON.
-type jsonDate struct {
-	Parts   [][]json.RawMessage `json:"date-parts"`
-	Season  json.RawMessage     `json:"season"`
-	Circa   flag                `json:"circa"`
-	Literal string              `json:"literal"`
-	Raw     string              `json:"raw"`
+// has reports whether a variable is not empty.
+func (it *Item) has(variable string) bool {
+	return it.texts[variable] != "" || it.dates[variable] != nil || len(it.names[variable]) > 0 ||
+		variable == "citation-number"
 }
 
-// readDate reads a date, or returns nil if there is none.
-func readDate(src json.RawMessage) *Date {
-	var in jsonDate
-	if json.Unmarshal(src, &in) != nil {
-		if in.Raw = readText(src); in.Raw == "" {
-			return nil
+// text returns the text of a variable.
+func (it *Item) text(variable, form string) string {
+	if form == "short" {
+		if s := it.texts[variable+"-short"]; s != "" {
+			return s
 		}
 	}
-	d := &Date{circa: bool(in.Circa), season: strings.TrimSpace(readText(in.Season)), literal: clean(in.Literal, maxPart)}
-	for i, parts := range in.Parts {
-		to := &d.from
-		if i == 1 {
-			d.isRange = true
-			to = &d.to
-		}
-		for j := 0; j < len(parts) && j < 3 && i < 2; j++ {
-			n, _ := strconv.Atoi(readText(parts[j]))
-			if n > 9999 || n < -9999 {
-				n = 0
-			}
-			to[j] = n
+	return it.texts[variable]
+}
+
+// key returns what entries have in common that need suffixes: the first names and the year.
+func (it *Item) key(authors string) string {
+	year := ""
+	if d := it.dates["issued"]; d != nil {
+		year = d.literal + strconv.Itoa(d.from[0])
+		if d.isRange {
+			year += "/" + strconv.Itoa(d.to[0])
 		}
 	}
-	d.open = d.isRange && d.to[0] == 0
-	if d.to == d.from {
-		d.isRange = false
-	}
-	if d.from[0] == 0 && d.literal == "" {
-		d.raw(clean(in.Raw, maxPart))
-	}
-	if d.from[0] == 0 && d.literal == "" {
-		return nil
-	}
-	return d
+	return authors + "\x1f" + year
 }

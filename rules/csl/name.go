@@ -16,7 +16,7 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	given, dropping := name.Given, name.Dropping
 	if n.hasInitials {
 		if strings.IndexByte(given, '<') >= 0 {
-			given = c.rich(dataLeaf, given).plain()
+			given = rich(&c.marks, dataLeaf, given).plain()
 		}
 		given = initials(given, n.initials, n.initialize, c.style.options.hyphen)
 		if strings.IndexByte(name.Suffix, '.') >= 0 { // "Jr." is "Jr" where initials have no period
@@ -26,7 +26,7 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 		}
 	}
 	if script := scriptOf(name); script != latin {
-		return c.eastern(n, name, given, script)
+		return eastern(c, n, name, given, script)
 	}
 	if n.form == "short" && inverted && name.Demoted != "" && c.style.options.demote == "display-and-sort" {
 		return join([]*box{c.part(&n.family, name.Family), c.part(&n.given, name.Demoted)}, n.separator)
@@ -35,12 +35,12 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 		return c.part(&n.family, glue(name.Demoted, name.Family))
 	}
 	if !inverted || bool(name.Static) {
-		return c.westernOrder(n, name, given, dropping)
+		return westernOrder(c, n, name, given, dropping)
 	}
 	var family, rest *box
 	if c.style.options.demote == "display-and-sort" {
 		family = c.part(&n.family, name.Family)
-		rest = c.demoted(n, glue(given, dropping), name.Demoted)
+		rest = demoted(c, n, glue(given, dropping), name.Demoted)
 	} else {
 		family = c.part(&n.family, glue(name.Demoted, name.Family))
 		rest = c.part(&n.given, glue(given, dropping))
@@ -50,7 +50,7 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 
 // demoted renders a given name with the particle of the family name behind it. The particle looks like the family
 // name, and stands within the affixes of the given name.
-func (c *run) demoted(n *nameStyle, given, particle string) *box {
+func demoted(c *run, n *nameStyle, given, particle string) *box {
 	if particle == "" {
 		return c.part(&n.given, given)
 	}
@@ -62,7 +62,7 @@ func (c *run) demoted(n *nameStyle, given, particle string) *box {
 
 // westernOrder renders a name with the given name first. The affixes of the family name go around all that follows
 // the given name.
-func (c *run) westernOrder(n *nameStyle, name *Name, given, dropping string) *box {
+func westernOrder(c *run, n *nameStyle, name *Name, given, dropping string) *box {
 	family := glue(name.Demoted, name.Family)
 	if name.Suffix != "" {
 		delim := " "
@@ -83,7 +83,7 @@ func (c *run) westernOrder(n *nameStyle, name *Name, given, dropping string) *bo
 }
 
 // eastern renders a name in a script that puts the family name first.
-func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
+func eastern(c *run, n *nameStyle, name *Name, given string, s script) *box {
 	if n.form == "short" || given == "" {
 		return c.part(&n.family, name.Family)
 	}
@@ -97,7 +97,7 @@ func (c *run) eastern(n *nameStyle, name *Name, given string, s script) *box {
 func (c *run) data(s string) *box {
 	c.started = true
 	c.size += len(s)
-	return c.rich(dataLeaf, s)
+	return rich(&c.marks, dataLeaf, s)
 }
 
 // part renders a part of a name with its format and affixes.

@@ -11,7 +11,7 @@ func (c *run) names(o *op) (*box, status) {
 	if o.names.name.form == "count" {
 		return c.countNames(o)
 	}
-	joined := c.editorTranslator(variables)
+	joined := editorTranslator(c, variables)
 	var boxes []*box
 	for _, variable := range variables {
 		label := variable
@@ -68,8 +68,9 @@ func (c *run) noteAuthors(b *box) {
 }
 
 // editorTranslator reports whether a cs:names of editors and translators names the same persons twice.
-func (c *run) editorTranslator(variables []string) bool {
-	if len(variables) != 2 || c.locale.text("editortranslator", "long", false) == "" || !slices.Contains(variables, "editor") || !slices.Contains(variables, "translator") {
+func editorTranslator(c *run, variables []string) bool {
+	if len(variables) != 2 || !slices.Contains(variables, "editor") || !slices.Contains(variables, "translator") ||
+		c.locale.text("editortranslator", "long", false) == "" {
 		return false
 	}
 	editors, translators := c.it.names["editor"], c.it.names["translator"]
@@ -127,12 +128,12 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	for i := range all[:shown] {
 		if i > 0 {
 			last := i == len(all)-1
-			kids = append(kids, c.leaf(c.between(n, len(all), i, last, n.inverts(i-1) && all[i-1].Literal == "")))
+			kids = append(kids, c.leaf(c.locale.between(n, len(all), i, last, n.inverts(i-1) && all[i-1].Literal == "")))
 		}
 		kids = append(kids, c.person(n, variable, &all[i], i))
 	}
 	if !abbreviated {
-		return c.nameFormat(n, kids)
+		return nameFormat(c, n, kids)
 	}
 	if n.useLast && len(all)-shown > 1 {
 		ellipsis := n.delim + "… "
@@ -140,11 +141,11 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 			ellipsis = " … "
 		}
 		kids = append(kids, c.leaf(ellipsis), c.person(n, variable, &all[len(all)-1], len(all)-1))
-		return c.nameFormat(n, kids)
+		return nameFormat(c, n, kids)
 	}
 	others := c.leaf(c.locale.text(o.etal.term, "long", false))
 	if others == nil {
-		return c.nameFormat(n, kids)
+		return nameFormat(c, n, kids)
 	}
 	delim := " "
 	switch {
@@ -155,11 +156,11 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	if o.etal.format != (format{}) {
 		others = &box{kids: []*box{others}, format: o.etal.format}
 	}
-	return c.nameFormat(n, append(kids, c.leaf(delim), others))
+	return nameFormat(c, n, append(kids, c.leaf(delim), others))
 }
 
 // nameFormat puts the format of cs:name around names.
-func (c *run) nameFormat(n *nameStyle, kids []*box) *box {
+func nameFormat(c *run, n *nameStyle, kids []*box) *box {
 	return c.affix(&op{format: n.format}, wrap(kids...))
 }
 
@@ -169,13 +170,13 @@ func (n *nameStyle) inverts(i int) bool {
 }
 
 // between returns what stands before the name at i of count.
-func (c *run) between(n *nameStyle, count, i int, last, afterInverted bool) string {
+func (l *Locale) between(n *nameStyle, count, i int, last, afterInverted bool) string {
 	if !last || n.and == "" {
 		return n.delim
 	}
 	and := "&"
 	if n.and == "text" {
-		and = c.locale.text("and", "long", false)
+		and = l.text("and", "long", false)
 	}
 	switch {
 	case n.lastDelim == "always", n.lastDelim == "contextual" && count > 2,

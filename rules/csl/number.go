@@ -22,13 +22,13 @@ func (c *run) number(o *op) (*box, status) {
 	c.started = true
 	c.size += len(text)
 	if o.name == "page" {
-		text = c.pages(text)
+		text = c.locale.pages(text, c.style.options.pageRange)
 	} else if isNumeric(text) {
-		text = c.numbers(text, o.name, o.form)
+		text = c.locale.numbers(text, o.name, o.form)
 	} else {
 		text = dashed(text, c.locale.dash())
 	}
-	return c.decorate(o, c.rich(dataLeaf, text)), status{called: true, filled: true}
+	return c.decorate(o, rich(&c.marks, dataLeaf, text)), status{called: true, filled: true}
 }
 
 // isNumeric reports whether a text is a number, with letters around it or not ("2nd", "D2"), or a list or range of
@@ -83,7 +83,7 @@ func numberTokens(s string) func(yield func(token, separator string) bool) {
 }
 
 // numbers renders a list or range of numbers in a form.
-func (c *run) numbers(s, variable, form string) string {
+func (l *Locale) numbers(s, variable, form string) string {
 	var all strings.Builder
 	for token, separator := range numberTokens(s) {
 		switch separator {
@@ -93,10 +93,10 @@ func (c *run) numbers(s, variable, form string) string {
 		case "&":
 			all.WriteString(" & ")
 		default:
-			all.WriteString(c.locale.dash())
+			all.WriteString(l.dash())
 		}
 		if n, err := strconv.Atoi(token); err == nil {
-			token = c.inForm(n, token, variable, form)
+			token = l.inForm(n, token, variable, form)
 		}
 		all.WriteString(token)
 	}
@@ -104,16 +104,16 @@ func (c *run) numbers(s, variable, form string) string {
 }
 
 // inForm renders a number in a form. The gender of ordinals is that of the variable's term.
-func (c *run) inForm(n int, text, variable, form string) string {
+func (l *Locale) inForm(n int, text, variable, form string) string {
 	gender := ""
-	if t, ok := c.locale.term(termOf(variable), "long"); ok {
+	if t, ok := l.term(termOf(variable), "long"); ok {
 		gender = t.gender
 	}
 	switch form {
 	case "ordinal":
-		return c.locale.ordinal(n, gender)
+		return l.ordinal(n, gender)
 	case "long-ordinal":
-		return c.locale.longOrdinal(n, gender)
+		return l.longOrdinal(n, gender)
 	case "roman":
 		return roman(n, text)
 	}
@@ -182,7 +182,7 @@ func roman(n int, text string) string {
 
 // dashed returns a number with a dash in its ranges. A hyphen after a backslash is part of the number.
 func dashed(s, dash string) string {
-	if strings.IndexAny(s, "-–") < 0 {
+	if !strings.ContainsAny(s, "-–") {
 		return s
 	}
 	all := make([]byte, 0, len(s)+8)

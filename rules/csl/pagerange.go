@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// pages renders the page variable: ranges in the style's form, with the dash of the locale.
-func (c *run) pages(s string) string {
-	format, dash := c.style.options.pageRange, c.locale.dash()
+// pages renders the page variable: ranges in a form (page-range-format), with the dash of the locale.
+func (l *Locale) pages(s, format string) string {
+	dash := l.dash()
 	if format == "" {
 		return dashed(s, dash)
 	}

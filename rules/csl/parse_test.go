@@ -36,7 +36,8 @@ func TestRefused(t *testing.T) {
 		"twice": {head + "<macro name=\"a\"/>\n<macro name=\"a\"/>" + layout, `line 4: the macro "a" occurs twice`},
 		"no macro": {head + `<macro name="a"><text macro="b"/></macro>` + layout,
 			`line 3: there is no macro "b"`},
-		"cycle": {head + "<macro name=\"a\"><text macro=\"b\"/></macro>\n<macro name=\"b\"><text macro=\"a\"/></macro>" +
+		"cycle": {head + `<macro name="a"><text macro="b"/></macro>` + "\n" +
+			`<macro name="b"><text macro="a"/></macro>` +
 			strings.Replace(layout, `value="x"`, `macro="a"`, 1), "line 4: macros call each other: a → b → a"},
 		"order": {head + `<macro name="a"><choose><else><text value="x"/></else></choose></macro>` + layout,
 			"line 3: <choose> needs <if>, then <else-if>, then <else>"},

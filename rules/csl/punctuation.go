@@ -15,9 +15,9 @@ var collisions = map[string]string{
 	";.": ";", ";:": ";", ";;": ";", ";!": "!", ";?": "?",
 }
 
-// punctuate removes punctuation and spaces that occur twice where parts meet, and moves commas and periods into quotes
-// if the locale has them there.
-func (r *Renderer) punctuate(all *box) {
+// punctuate removes punctuation and spaces that occur twice where parts meet, and moves punctuation into quotes if
+// the locale has it there.
+func punctuate(all *box, intoQuotes bool) {
 	var before, inQuote *box // the last text, and the last one within quotes that end there
 	var slot *box            // the slot of the year's suffix, if it stands since then
 	depth := 0               // of the parts that such a slot can drop
@@ -49,7 +49,7 @@ func (r *Renderer) punctuate(all *box) {
 		}
 		whole := l.text
 		if inQuote != nil {
-			r.afterQuote(inQuote, l)
+			afterQuote(inQuote, l, intoQuotes)
 		} else if before != nil {
 			collide(before, l)
 		}
@@ -65,8 +65,8 @@ func (r *Renderer) punctuate(all *box) {
 
 // afterQuote treats the text right after a closing quote, whose last text is in. Punctuation of the data stays where
 // it is.
-func (r *Renderer) afterQuote(in, after *box) {
-	if in.text == "" || strings.IndexAny(after.text[:1], ".,:;!?") < 0 || after.leaf == dataLeaf {
+func afterQuote(in, after *box, intoQuotes bool) {
+	if in.text == "" || !strings.ContainsAny(after.text[:1], ".,:;!?") || after.leaf == dataLeaf {
 		return
 	}
 	first := after.text[:1]
@@ -74,7 +74,7 @@ func (r *Renderer) afterQuote(in, after *box) {
 		after.text = after.text[1:]
 		return
 	}
-	if r.locale.options["punctuation-in-quote"] == "true" && strings.Contains(".,!?", first) {
+	if intoQuotes && strings.Contains(".,!?", first) {
 		after.text = after.text[1:]
 		moved := &box{text: first}
 		collide(in, moved)

@@ -13,7 +13,7 @@ func (l *Locale) quoteMarks() (q quoteMarks) {
 
 // quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks. outer is the index of the
 // marks around b, or -1.
-func (r *Renderer) quote(b *box, outer int) {
+func quote(b *box, outer int, marks *quoteMarks) {
 	if b.leaf != inner {
 		return
 	}
@@ -29,12 +29,12 @@ func (r *Renderer) quote(b *box, outer int) {
 		}
 	}
 	for _, kid := range b.kids {
-		r.quote(kid, own)
+		quote(kid, own, marks)
 	}
 	if !b.quoted {
 		return
 	}
 	kids := make([]*box, 0, len(b.kids)+2)
-	kids = append(append(kids, &box{leaf: openQuote, text: r.marks[own].open}), b.kids...)
-	b.kids = append(kids, &box{leaf: closeQuote, text: r.marks[own].close})
+	kids = append(append(kids, &box{leaf: openQuote, text: marks[own].open}), b.kids...)
+	b.kids = append(kids, &box{leaf: closeQuote, text: marks[own].close})
 }

@@ -94,6 +94,19 @@ func inLast(b, suffix *box) *box {
 	return b
 }
 
+// finish returns the entry of a rendered box.
+func (c *run) finish(all *box) Entry {
+	quote(all, -1, &c.marks)
+	punctuate(all, c.locale.options["punctuation-in-quote"] == "true")
+	w := writer{}
+	w.box(all, format{})
+	e := Entry{HTML: w.String()}
+	if c.style.suffixed && c.suffixed {
+		e.Key = c.it.key(c.authors)
+	}
+	return e
+}
+
 // aligned puts the first field in the margin and the others beside it.
 func aligned(boxes []*box) []*box {
 	return []*box{{kids: boxes[:1:1], display: "left-margin"}, {kids: boxes[1:], display: "right-inline"}}
@@ -152,7 +165,7 @@ func (c *run) op(o *op) (*box, status) {
 	case opValue:
 		c.started = true
 		c.size += len(o.name)
-		return c.decorate(o, c.rich(styleLeaf, o.name)), status{term: true}
+		return c.decorate(o, rich(&c.marks, styleLeaf, o.name)), status{term: true}
 	case opNumber:
 		return c.number(o)
 	case opLabel:
@@ -170,7 +183,7 @@ func (c *run) op(o *op) (*box, status) {
 func (c *run) termText(o *op) (*box, status) {
 	b := c.leaf(c.locale.text(o.name, o.form, o.plural == "true"))
 	if b != nil && !c.started && o.casing == "" {
-		c.recase(b, "capitalize-first")
+		recase(b, "capitalize-first", false)
 	}
 	c.started = c.started || b != nil
 	return c.decorate(o, b), status{term: true}
@@ -230,7 +243,7 @@ func (c *run) test(t cond) bool {
 	case "type":
 		return slices.Contains(t.types, c.it.kind)
 	case "variable":
-		return c.has(t.value)
+		return c.it.has(t.value)
 	case "is-numeric":
 		return isNumeric(c.it.texts[t.value])
 	case "is-uncertain-date":
@@ -238,12 +251,6 @@ func (c *run) test(t cond) bool {
 		return d != nil && d.circa
 	}
 	return false // position, locator and disambiguate concern citations
-}
-
-// has reports whether a variable is not empty.
-func (c *run) has(variable string) bool {
-	return c.it.texts[variable] != "" || c.it.dates[variable] != nil || len(c.it.names[variable]) > 0 ||
-		variable == "citation-number"
 }
 
 // variable renders a cs:text of a variable.
@@ -258,7 +265,7 @@ func (c *run) variable(o *op) (*box, status) {
 		c.suffixed = true
 		return c.decorate(o, slotBox()), status{}
 	}
-	text := c.text(o.name, o.form)
+	text := c.it.text(o.name, o.form)
 	if text == "" || c.used[o.name] {
 		return nil, status{called: true}
 	}
@@ -268,11 +275,11 @@ func (c *run) variable(o *op) (*box, status) {
 	var b *box
 	switch {
 	case o.name == "page":
-		b = c.rich(dataLeaf, c.pages(text))
+		b = rich(&c.marks, dataLeaf, c.locale.pages(text, c.style.options.pageRange))
 	case numberVariables[o.name]:
-		b = c.rich(dataLeaf, dashed(text, c.locale.dash()))
+		b = rich(&c.marks, dataLeaf, dashed(text, c.locale.dash()))
 	default:
-		b = c.rich(dataLeaf, text)
+		b = rich(&c.marks, dataLeaf, text)
 	}
 	return c.linked(o, b, text), status{called: true, filled: true}
 }
@@ -294,16 +301,6 @@ func (c *run) use(variable string) {
 		}
 		c.used[variable] = true
 	}
-}
-
-// text returns the text of a variable.
-func (c *run) text(variable, form string) string {
-	if form == "short" {
-		if s := c.it.texts[variable+"-short"]; s != "" {
-			return s
-		}
-	}
-	return c.it.texts[variable]
 }
 
 // linked decorates a text, and makes titles, DOIs and URLs recognisable to the list.

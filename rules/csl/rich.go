@@ -14,11 +14,11 @@ var tags = map[string]format{"i": {style: italic}, "b": {weight: bold}, "sup": {
 const maxTags = 200
 
 // rich returns a text of an item or of the style as a box: its markup as formats, its quotes as those of the locale.
-func (r *Renderer) rich(kind leafKind, s string) *box {
-	if strings.IndexAny(s, "<\"'“”‘’„‚«»‹›") < 0 {
+func rich(marks *quoteMarks, kind leafKind, s string) *box {
+	if !strings.ContainsAny(s, "<\"'“”‘’„‚«»‹›") {
 		return leaf(kind, s)
 	}
-	p := richParser{src: s, kind: kind, marks: &r.marks}
+	p := richParser{src: s, kind: kind, marks: marks}
 	p.parse()
 	return wrap(p.finish()...)
 }
@@ -180,7 +180,8 @@ func (p *richParser) quote(i int, r rune, size int) int {
 	before, _ := utf8.DecodeLastRuneInString(p.src[:i])
 	after, _ := utf8.DecodeRuneInString(p.src[i+size:])
 	startsWord := i == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{-–—/<>\"'“‘„‚", before)
-	endsWord := i+size == len(p.src) || unicode.IsSpace(after) || strings.ContainsRune(".,;:!?)]}-–—/<\"'”’", after)
+	endsWord := i+size == len(p.src) || unicode.IsSpace(after) ||
+		strings.ContainsRune(".,;:!?)]}-–—/<\"'”’", after)
 	straight := r == '"' || r == '\''
 	if kind := p.quoteKind(mark, false); kind >= 0 && endsWord && !(straight && startsWord && i > 0 && before != '>') {
 		for j := len(p.stack) - 1; j >= 0 && p.stack[j].box.quoted; j-- {

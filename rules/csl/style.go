@@ -17,11 +17,10 @@ type Style struct {
 
 // options apply to a whole style.
 type options struct {
-	demote         string // demote-non-dropping-particle
-	hyphen         bool   // initialize-with-hyphen
-	pageRange      string // page-range-format
-	secondField    bool   // second-field-align is set
-	subsequentRule string
+	demote      string // demote-non-dropping-particle
+	hyphen      bool   // initialize-with-hyphen
+	pageRange   string // page-range-format
+	secondField bool   // second-field-align is set
 }
 
 // Title returns the style's title.
