@@ -74,11 +74,7 @@ func onePageRange(s, format, dash string) string {
 	case "minimal-two":
 		return first + dash + shortest(from, full, 2)
 	}
-	short := chicago(from, full, format)
-	if short == full {
-		return first + dash + prefix + full
-	}
-	return first + dash + short
+	return first + dash + chicago(from, full, format)
 }
 
 // splitPage splits a page into what precedes its last digits and these digits. The digits are "" if more follows.

@@ -34,6 +34,7 @@ type parser struct {
 	macros map[string]*macro
 	calls  []call
 	path   []string // see walk
+	outer  *names   // whose substitute is compiled, or nil
 }
 
 // A call is a use of a macro, which may be defined later.

@@ -11,6 +11,10 @@ func (p *parser) names(n *node) (*names, error) {
 	if len(all.variables) == 0 {
 		return nil, n.fail("<names> has no variable")
 	}
+	if o := p.outer; o != nil && len(n.kids) == 0 { // in a substitute, they look like those they stand for
+		all.name, all.etal, all.label, all.labelFirst = o.name, o.etal, o.label, o.labelFirst
+		return all, nil
+	}
 	name := &node{}
 	for _, kid := range n.kids {
 		switch kid.name {
@@ -28,16 +32,12 @@ func (p *parser) names(n *node) (*names, error) {
 	if substitute == nil {
 		return all, nil
 	}
+	outer := p.outer
+	p.outer = all
 	var err error
-	if all.substitute, err = p.ops(substitute.kids); err != nil {
-		return nil, err
-	}
-	for i, kid := range substitute.kids { // names without children look like those they stand for
-		if sub := all.substitute[i].names; sub != nil && len(kid.kids) == 0 {
-			sub.name, sub.etal, sub.label, sub.labelFirst = all.name, all.etal, all.label, all.labelFirst
-		}
-	}
-	return all, nil
+	all.substitute, err = p.ops(substitute.kids)
+	p.outer = outer
+	return all, err
 }
 
 // nameStyle compiles a cs:name.
