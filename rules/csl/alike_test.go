@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAlike renders the cases of testdata/alike.jsonl: one for each way in which entries once differed from those of
-// citeproc-js, with its text. TestFacesOfStyles asks citeproc-js whether that is still so.
+// TestAlike renders the cases of testdata/alike.jsonl: one for each way in which entries once differed from those
+// of citeproc-js, with its text. TestFacesOfStyles asks citeproc-js whether that is still so.
 func TestAlike(t *testing.T) {
 	src, err := os.ReadFile("testdata/alike.jsonl")
 	require.NoError(t, err)

@@ -23,7 +23,8 @@ import (
 )
 
 // judged are the public styles by which TestFacesOfStyles renders, with its own ones.
-var judged = []string{"apa", "chicago-author-date", "vancouver", "ieee", "modern-language-association", "din-1505-2"}
+var judged = []string{"apa", "chicago-author-date", "vancouver", "ieee", "modern-language-association",
+	"din-1505-2"}
 
 // TestFacesOfStyles compares the entries of every third record of the demo, in English and German, with those of
 // citeproc-js: at least 98 of 100 must be the same text for every style. VITRINE_TEST_INSTITUTE names a folder of
@@ -46,7 +47,8 @@ func TestFacesOfStyles(t *testing.T) {
 		require.NoError(t, err)
 		write(filepath.Base(file), src)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", append([]string{programs + "/styles.mjs", folder}, judged...)...)
+	args := append([]string{programs + "/styles.mjs", folder}, judged...)
+	cmd := exec.CommandContext(t.Context(), "node", args...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 

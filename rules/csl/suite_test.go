@@ -106,8 +106,8 @@ var citationOnly = regexp.MustCompile(` (?:collapse|(?:disambiguate|givenname|ci
 
 var bibliography = regexp.MustCompile(`(?s)<bibliography.*</bibliography>`)
 
-// render returns the texts of the expected entries, and of those rendered. Entries are in the order of the expected
-// ones where they are equal, since a list has its own order.
+// render returns the texts of the expected entries, and of those rendered. Entries are in the order of the
+// expected ones where they are equal, since a list has its own order.
 func (c suiteCase) render(t *testing.T) (want, got []string) {
 	t.Helper()
 	source := c["CSL"]
