@@ -15,12 +15,14 @@ import (
 func TestOwnStyles(t *testing.T) {
 	const (
 		article = `{"type":"article-journal","title":"Owls at night",
-			"author":[{"family":"van der Schemer","given":"Ann Bo"},{"family":"Doe","given":"Jo"}],"issued":{"date-parts":[[2021,8]]},"container-title":"Night Studies",
+			"author":[{"family":"van der Schemer","given":"Ann Bo"},{"family":"Doe","given":"Jo"}],
+			"issued":{"date-parts":[[2021,8]]},"container-title":"Night Studies",
 			"volume":"7","issue":"2","page":"45-67","publisher":"Umbra","DOI":"10.5555/n.1"}`
 		chapter = `{"type":"chapter","title":"Why lamps?","author":[{"family":"Doe","given":"Jo"}],
 			"editor":[{"family":"Roe","given":"Kim"}],"issued":{"date-parts":[[2022]]},"container-title":"The Lamp",
 			"page":"17-19","publisher":"Umbra","publisher-place":"Halden"}`
-		talk = `{"type":"speech","title":"On ice","author":[{"family":"Doe","given":"Jo"}],"event-title":"Cold Days","event-place":"Kiel",
+		talk = `{"type":"speech","title":"On ice","author":[{"family":"Doe","given":"Jo"}],
+			"event-title":"Cold Days","event-place":"Kiel",
 			"issued":{"date-parts":[[2023,5,4]]},"event-date":{"date-parts":[[2023,5,4],[2023,5,6]]}}`
 		thesis = `{"type":"thesis","title":"Über Eulen","author":[{"family":"Doe","given":"Jo"}],
 			"genre":"Doctoral thesis","publisher":"University of Halden"}`

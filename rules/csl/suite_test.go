@@ -101,8 +101,8 @@ func (c suiteCase) leftOut() string {
 }
 
 // citationOnly are attributes that cs:citation has and cs:bibliography has not.
-var citationOnly = regexp.MustCompile(` (?:collapse|(?:disambiguate|givenname|cite-group|after-collapse|year-suffix|` +
-	`near-note)-[a-z-]*|cite-group-delimiter)="[^"]*"`)
+var citationOnly = regexp.MustCompile(` (?:collapse|` +
+	`(?:disambiguate|givenname|cite-group|after-collapse|year-suffix|near-note)-[a-z-]*)="[^"]*"`)
 
 var bibliography = regexp.MustCompile(`(?s)<bibliography.*</bibliography>`)
 
