@@ -57,8 +57,8 @@ func wrap(kids ...*box) *box {
 	return &box{kids: some}
 }
 
-// join returns boxes with a delimiter between them, or nil if there are none. A delimiter beside a box that may stay
-// empty goes into the box.
+// join returns boxes with a delimiter between them, or nil if there are none. A delimiter beside a box that may
+// stay empty goes into the box.
 func join(boxes []*box, delim string) *box {
 	var kids []*box
 	solid := false // whether a box that is always there precedes

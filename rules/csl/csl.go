@@ -2,8 +2,8 @@
 //
 // A style is read once with ParseStyle and compiled for a language with Style.Renderer. Renderer.Entry then renders
 // one item as HTML. Sorting, citations in text, and disambiguation by neighbouring entries are not part of this
-// package: lists have their own order. An entry has slots instead, which the list fills with the number of the entry
-// and with the suffix of its year (see Entry).
+// package: lists have their own order. An entry has slots instead, which the list fills with the number of the
+// entry and with the suffix of its year (see Entry).
 package csl
 
 import "fmt"
@@ -31,9 +31,10 @@ const (
 
 // An Entry is a rendered entry of a bibliography.
 type Entry struct {
-	// HTML has the inline elements i, b, sup, sub, span and a, and div with a class csl-left-margin, csl-right-inline,
-	// csl-block or csl-indent for parts with a display of their own. Each person is a <span data-name="author 2">,
-	// with the variable and an index from 0, and a title a <span data-title>, so that lists can link and mark them.
+	// HTML has the inline elements i, b, sup, sub, span and a, and div with a class csl-left-margin,
+	// csl-right-inline, csl-block or csl-indent for parts with a display of their own. Each person is a <span
+	// data-name="author 2">, with the variable and an index from 0, and a title a <span data-title>, so that lists
+	// can link and mark them.
 	HTML string
 
 	// Key is equal for entries that need suffixes of their years. It is "" if the style has no such suffixes.

@@ -161,7 +161,9 @@ func (s *Style) resolve(all Locales, lang string) *Locale {
 		}
 		done[l] = true
 		if l.ordinals {
-			maps.DeleteFunc(merged.terms, func(k termKey, _ term) bool { return strings.HasPrefix(k.name, "ordinal") })
+			maps.DeleteFunc(merged.terms, func(k termKey, _ term) bool {
+				return strings.HasPrefix(k.name, "ordinal")
+			})
 		}
 		maps.Copy(merged.terms, l.terms)
 		maps.Copy(merged.dates, l.dates)

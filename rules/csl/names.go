@@ -127,8 +127,8 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	kids := make([]*box, 0, 2*shown+3)
 	for i := range all[:shown] {
 		if i > 0 {
-			last := i == len(all)-1
-			kids = append(kids, c.leaf(c.locale.between(n, len(all), i, last, n.inverts(i-1) && all[i-1].Literal == "")))
+			last, inverted := i == len(all)-1, n.inverts(i-1) && all[i-1].Literal == ""
+			kids = append(kids, c.leaf(c.locale.between(n, len(all), i, last, inverted)))
 		}
 		kids = append(kids, c.person(n, variable, &all[i], i))
 	}

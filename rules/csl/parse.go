@@ -143,7 +143,8 @@ func (p *parser) walk(ops []op) error {
 		if o.kind == opMacro && o.macro.seen < 2 {
 			if o.macro.seen == 1 {
 				cycle := append(p.path[slices.Index(p.path, o.name):], o.name)
-				return &SyntaxError{o.line, fmt.Sprintf("macros call each other: %.200s", strings.Join(cycle, " → "))}
+				reason := fmt.Sprintf("macros call each other: %.200s", strings.Join(cycle, " → "))
+				return &SyntaxError{o.line, reason}
 			}
 			o.macro.seen = 1
 			p.path = append(p.path, o.name)
@@ -171,8 +172,8 @@ func (p *parser) walk(ops []op) error {
 func decorated(n *node, kind opKind) op {
 	a := n.attrs
 	return op{kind: kind, line: n.line, display: a["display"], format: formatOf(n), prefix: a["prefix"],
-		suffix: a["suffix"], delim: a["delimiter"], quotes: a["quotes"] == "true", strip: a["strip-periods"] == "true",
-		casing: a["text-case"], form: a["form"], plural: a["plural"]}
+		suffix: a["suffix"], delim: a["delimiter"], quotes: a["quotes"] == "true",
+		strip: a["strip-periods"] == "true", casing: a["text-case"], form: a["form"], plural: a["plural"]}
 }
 
 // ops compiles rendering elements.

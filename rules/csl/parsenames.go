@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// names compiles a cs:names. It has the options of its cs:name, of the bibliography and of the style, in this order.
+// names compiles a cs:names. It has the options of its cs:name, of the bibliography and of the style, in this
+// order.
 func (p *parser) names(n *node) (*names, error) {
 	all := &names{variables: strings.Fields(n.attrs["variable"]), etal: etal{term: "et-al"}}
 	if len(all.variables) == 0 {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parse moves particles and suffixes from the family and given name to members of their own, as far as the data have
-// not done so: "van der Berg" and "Ludwig van" are written so in most data.
+// parse moves particles and suffixes from the family and given name to members of their own, as far as the data
+// have not done so: "van der Berg" and "Ludwig van" are written so in most data.
 func (n *Name) parse() {
 	if quoted, ok := strings.CutPrefix(n.Family, `"`); ok && strings.HasSuffix(quoted, `"`) {
 		n.Family = strings.TrimSuffix(quoted, `"`)

@@ -63,8 +63,8 @@ func punctuate(all *box, intoQuotes bool) {
 	})
 }
 
-// afterQuote treats the text right after a closing quote, whose last text is in. Punctuation of the data stays where
-// it is.
+// afterQuote treats the text right after a closing quote, whose last text is in. Punctuation of the data stays
+// where it is.
 func afterQuote(in, after *box, intoQuotes bool) {
 	if in.text == "" || !strings.ContainsAny(after.text[:1], ".,:;!?") || after.leaf == dataLeaf {
 		return

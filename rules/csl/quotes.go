@@ -11,8 +11,8 @@ func (l *Locale) quoteMarks() (q quoteMarks) {
 	return q
 }
 
-// quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks. outer is the index of the
-// marks around b, or -1.
+// quote puts quotation marks into quoted boxes. Quotes within quotes have the other marks. outer is the index of
+// the marks around b, or -1.
 func quote(b *box, outer int, marks *quoteMarks) {
 	if b.leaf != inner {
 		return

@@ -68,7 +68,7 @@ func (r *Renderer) Entry(it *Item) Entry {
 	boxes, _ := c.list(layout.kids)
 	if r.style.options.secondField && len(boxes) > 1 {
 		boxes = aligned(boxes)
-		boxes[0], boxes[1] = c.affixLayout(layout, boxes[0], true), c.affixLayout(layout, boxes[1], false)
+		boxes[0], boxes[1] = affixLayout(layout, boxes[0], true), affixLayout(layout, boxes[1], false)
 		return c.finish(&box{kids: boxes})
 	}
 	all := join(boxes, "") // a layout delimits citations, not elements
@@ -113,7 +113,7 @@ func aligned(boxes []*box) []*box {
 }
 
 // affixLayout puts the layout's prefix in its first part, or the suffix in its last one.
-func (c *run) affixLayout(layout *op, b *box, first bool) *box {
+func affixLayout(layout *op, b *box, first bool) *box {
 	if first {
 		b.kids = some(append([]*box{leaf(styleLeaf, layout.prefix)}, b.kids...)...)
 	} else {
@@ -123,8 +123,8 @@ func (c *run) affixLayout(layout *op, b *box, first bool) *box {
 	return b
 }
 
-// list renders elements and returns the boxes that are not empty. What a cs:choose renders stands among its siblings,
-// so that the delimiters of a group go between them.
+// list renders elements and returns the boxes that are not empty. What a cs:choose renders stands among its
+// siblings, so that the delimiters of a group go between them.
 func (c *run) list(ops []op) (boxes []*box, all status) {
 	c.collect(ops, &boxes, &all)
 	return boxes, all

@@ -13,7 +13,8 @@ var tags = map[string]format{"i": {style: italic}, "b": {weight: bold}, "sup": {
 // maxTags bounds the elements and quotes in one text.
 const maxTags = 200
 
-// rich returns a text of an item or of the style as a box: its markup as formats, its quotes as those of the locale.
+// rich returns a text of an item or of the style as a box: its markup as formats, its quotes as those of the
+// locale.
 func rich(marks *quoteMarks, kind leafKind, s string) *box {
 	if !strings.ContainsAny(s, "<\"'“”‘’„‚«»‹›") {
 		return leaf(kind, s)
@@ -159,8 +160,8 @@ func (p *richParser) endTag(i, n int, name string) int {
 	return 0
 }
 
-// quoteKind returns which quote a mark is: 0 for double and 1 for single ones, or -1. Typographic marks count only if they
-// are those of the locale; others stay as they are.
+// quoteKind returns which quote a mark is: 0 for double and 1 for single ones, or -1. Typographic marks count only
+// if they are those of the locale; others stay as they are.
 func (p *richParser) quoteKind(mark string, open bool) int {
 	for i, m := range p.marks {
 		own := m.close

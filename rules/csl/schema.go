@@ -106,8 +106,8 @@ var elements = map[string]rule{
 	"else":    {nil, words(rendering)},
 }
 
-// values are the values that an attribute may have, by "element attribute" or by attribute. A value that ends in "*"
-// may be a list of words from the set.
+// values are the values that an attribute may have, by "element attribute" or by attribute. A value that ends in
+// "*" may be a list of words from the set.
 var values = map[string]map[string]bool{
 	"class":                        words("in-text note"),
 	"demote-non-dropping-particle": words("never sort-only display-and-sort"),

@@ -14,8 +14,8 @@ var stopWords = words(`a about above across afore after against al along alongsi
 	through throughout thruout till to toward towards under underneath until unto up upon v van versus via von vs
 	with within without yet`)
 
-// titleCase capitalises the words of an English title. Words with capitals stay as they are, since they are names or
-// abbreviations, and so do single letters.
+// titleCase capitalises the words of an English title. Words with capitals stay as they are, since they are names
+// or abbreviations, and so do single letters.
 func titleCase(runes []rune, actions []action) {
 	words := titleWords(runes)
 	mark := slices.IndexFunc(runes, isMark) // citeproc-js treats only a compound before other marks in this way
@@ -38,8 +38,8 @@ func titleCase(runes []rune, actions []action) {
 // isMark reports whether r is a punctuation mark or bracket of titles.
 func isMark(r rune) bool { return strings.ContainsRune("-–—/.,;?!:[]()‘’“”\"'", r) }
 
-// titleWords returns the bounds of the words of a title. Apostrophes are part of a word, hyphens, slashes and periods
-// are not.
+// titleWords returns the bounds of the words of a title. Apostrophes are part of a word, hyphens, slashes and
+// periods are not.
 func titleWords(runes []rune) (words [][2]int) {
 	start := -1
 	for i, r := range runes {

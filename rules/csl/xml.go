@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Limits of what is read. The longest style of the official repository has about 250 kB, 5,000 elements and 20 levels.
+// Limits of what is read. The longest style of the official repository has about 250 kB, 5,000 elements and 20
+// levels.
 const (
 	maxSource    = 1 << 20
 	maxElements  = 50_000
