@@ -32,7 +32,7 @@ type term struct {
 	match            string // of ordinals
 }
 
-//go:embed all:locales
+//go:embed locales/*.xml
 var files embed.FS
 
 // Builtin returns the built-in locales: en-US and de-DE. The map is shared: do not change it.
