@@ -308,6 +308,7 @@ func checkURI(text string) error {
 }
 
 // Checks are the parsers of packages that use a setting, by their names in settings.yaml: "cron", "field", "filter",
-// "locale", "route", "style", "target" and "warm". A "path" is one that a server has a route for; see Config.wrongEndpoints. An "unkept"
-// path is one that it answers itself, unless routes moves it; see Config.wrongRules.
+// "locale", "route", "style", "target" and "warm". A "path" is one that a server has a route for; see
+// Config.wrongEndpoints. An "unkept" path is one that it answers itself, unless routes moves it; see
+// Config.wrongRules.
 type Checks map[string]func(text string) error

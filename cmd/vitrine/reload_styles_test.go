@@ -38,7 +38,8 @@ func TestReloadStyles(t *testing.T) {
 	// shown checks what lists show at once, and what rows have once they are made.
 	shown := func(want string) {
 		t.Helper()
-		if _, body := fetch(t, http.MethodGet, r.base+"/lists/activities.json?style=own"); !strings.Contains(body, want) {
+		_, body := fetch(t, http.MethodGet, r.base+"/lists/activities.json?style=own")
+		if !strings.Contains(body, want) {
 			t.Errorf("lists have no %q: %s", want, body)
 		}
 		await(t, "rows have "+want, func() string {

@@ -69,9 +69,10 @@ func beginning(text string) string {
 // model returns the item for package page.
 func (it *item) model() page.Item {
 	return page.Item{
-		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html, CitationLang: it.citationLang,
-		Links: it.elsewhere(),
-		COinS: string(cite.AppendCOinS(nil, it.brief)), Extras: it.extras,
+		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html,
+		CitationLang: it.citationLang,
+		Links:        it.elsewhere(),
+		COinS:        string(cite.AppendCOinS(nil, it.brief)), Extras: it.extras,
 	}
 }
 

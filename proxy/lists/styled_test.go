@@ -84,7 +84,8 @@ func TestStyledFaces(t *testing.T) {
 		"/lists/activities.json?q=owls+tyto&style=institute", "/items/owl-1?style=institute",
 		"/items/owl-1.html?style=institute", "/items/owl-1.json?style=institute",
 		"/lists/activities.atom?q=owls+tyto&style=institute", "/lists/activities.rss?q=owls+tyto&style=institute",
-		"/lists/activities.feed.json?q=owls+tyto&style=institute", "/lists/owls", "/lists/owls.json", "/lists/owls.html",
+		"/lists/activities.feed.json?q=owls+tyto&style=institute", "/lists/owls", "/lists/owls.json",
+		"/lists/owls.html",
 	} {
 		if body := string(s.Get(target).Body); !strings.Contains(body, cited) {
 			t.Errorf("%s has no %q: %.3000s", target, cited, body)
@@ -210,14 +211,16 @@ func TestStyledNumbers(t *testing.T) {
 	s := styled(t, true, nil)
 	for page := 1; page <= 3; page++ {
 		for i, it := range getList(s, fmt.Sprintf("/lists/activities.json?style=numbers&limit=4&page=%d", page)).Items {
-			if want := fmt.Sprintf(`<div class="csl-left-margin">[%d]</div>`, 4*page-3+i); !strings.HasPrefix(it.HTML, want) {
+			want := fmt.Sprintf(`<div class="csl-left-margin">[%d]</div>`, 4*page-3+i)
+			if !strings.HasPrefix(it.HTML, want) {
 				t.Errorf("page %d has %s, want %s", page, it.HTML, want)
 			}
 		}
 	}
 	for lang, word := range map[string]string{"en": "and", "de": "und"} {
 		got := citationsOf(s, "/lists/activities.json?style=numbers&ids=owl-4&lang="+lang)["owl-4"]
-		if want := "D. Four " + word + " E. Five: Zyx fourth"; !strings.Contains(strings.ReplaceAll(got, ", ", " "), want) {
+		want := "D. Four " + word + " E. Five: Zyx fourth"
+		if !strings.Contains(strings.ReplaceAll(got, ", ", " "), want) {
 			t.Errorf("%s: %s, want %q", lang, got, want)
 		}
 	}

@@ -71,7 +71,8 @@ func row(t testing.TB, m *cite.Mapping, s *styles.Set, record string) bson.Raw {
 		t.Fatal(err)
 	}
 	cited := func(_ string, record, about bson.Raw) mark.Citation { return m.Cited(record, about) }
-	d := mark.NewDirectory(mark.Options{Public: filter.All(), Cited: cited, Now: time.Unix(1e9, 0).UTC()}, nil, nil, nil)
+	o := mark.Options{Public: filter.All(), Cited: cited, Now: time.Unix(1e9, 0).UTC()}
+	d := mark.NewDirectory(o, nil, nil, nil)
 	made, _, err := d.Make(rules.ViewActivities, doc)
 	if err == nil {
 		made, err = s.Finish(m, made)
@@ -215,7 +216,8 @@ func TestMistakes(t *testing.T) {
 func TestNone(t *testing.T) {
 	var none *styles.Set
 	doc := row(t, mapping(t), none, record)
-	if mark.StyledOf(mark.Of(doc)) != nil || none.Named("apa") != nil || none.Names() != nil || none.Fingerprint() != "" {
+	if mark.StyledOf(mark.Of(doc)) != nil || none.Named("apa") != nil || none.Names() != nil ||
+		none.Fingerprint() != "" {
 		t.Error("nil has styles")
 	}
 }
