@@ -78,7 +78,7 @@ func MarkedBy(job Job, collections []string, options func(Deps) mark.Options) Jo
 		return job
 	}
 	job.Related = slices.Concat(v.Marks, collections)
-	job.Fingerprint += " marked/9"
+	job.Fingerprint += " marked/10"
 	job.Outside = func(context.Context) (string, error) { return options(nil).Key(), nil }
 	job.Mark = func(deps Deps) Marks {
 		o := options(deps)

@@ -40,6 +40,8 @@ func (it *Item) Brief(n int) *Item {
 	}
 	// Nothing in a project is changed, so the slice needs no copy.
 	short.Projects = it.Projects[:min(len(it.Projects), n)]
+	short.Units = it.Units[:min(len(it.Units), n)]
+	short.Profile.Links = it.Profile.Links[:min(len(it.Profile.Links), n)]
 	for _, text := range short.texts() {
 		shorten(text, mostText)
 	}
@@ -60,7 +62,7 @@ func (it *Item) Brief(n int) *Item {
 // for a text that is too long. It compares the sum of all texts with the bound of one, since nearly
 // all records are far below; Brief looks at the texts of the others one by one.
 func (it *Item) isBrief(n int) bool {
-	many := max(len(it.Keywords), len(it.Notices), len(it.Projects))
+	many := max(len(it.Keywords), len(it.Notices), len(it.Projects), len(it.Units), len(it.Profile.Links))
 	if max(many, len(it.Authors), len(it.Editors), len(it.Supervisors)) > n {
 		return false
 	}

@@ -52,12 +52,14 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// unbounded are the texts of items that Brief leaves as they are: codes, and what marks bound.
+// unbounded are the texts of items that Brief leaves as they are: codes, and what marks and profiles bound.
 var unbounded = []string{
 	".ID", ".Key", ".View", ".Type", ".Subtype", ".Forms.CSL", ".Forms.BibTeX", ".Forms.RIS", ".Forms.Schema",
 	".Forms.OpenURL", ".OA", ".Notices.Code", ".Authors.User", ".Authors.ORCID", ".Editors.User", ".Editors.ORCID",
 	".Supervisors.User", ".Supervisors.ORCID", ".Projects.ID", ".Projects.Title", ".Projects.Funder",
-	".Projects.Grant",
+	".Projects.Grant", ".User", ".ORCID", ".Units.ID", ".Units.Name", ".Units.NameDE", ".Profile.AcademicTitle",
+	".Profile.Position", ".Profile.PositionDE", ".Profile.Photo", ".Profile.Mail", ".Profile.Phone", ".Profile.Room",
+	".Profile.Links.Href",
 }
 
 // TestBriefBounds: Brief bounds every text and every list of an item, each alone and all together.

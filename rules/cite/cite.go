@@ -99,6 +99,11 @@ type Item struct {
 	// HTML has the texts that may have the inline markup of titles, with it.
 	HTML struct{ Container, Series, Event, Abstract string }
 
+	Profile Profile // of a person
+	// User, ORCID and Units are those of a person, from the mark: the units of the memberships that have not ended.
+	User, ORCID string
+	Units       []Unit
+
 	paragraphs string  // of the abstract, as HTML, separated by line breaks
 	badges     []badge // in the order of the rules
 

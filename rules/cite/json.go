@@ -130,10 +130,14 @@ func appendNumbers(dst []byte, d date.Date) []byte {
 // since a text with </script> would end the element.
 func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user string) string) []byte {
 	start, same := len(dst), cmp.Or(identifier.DOIAddress(it.DOI), it.URL)
+	if it.Forms.Schema == "Person" {
+		same = "" // the profile has the addresses
+	}
 	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", page, "name", it.Text, "url", url, "sameAs",
 		same)
 	switch it.Forms.Schema {
 	case "Person":
+		dst = appendProfile(dst, it)
 	case "ResearchProject": // schema.org treats projects as organisations
 		if it.Name != it.Text {
 			dst = members(dst, "alternateName", it.Name)

@@ -61,6 +61,7 @@ type Mapping struct {
 	unpublished            unpublished
 	notices                notices
 	badges                 []badgeRule
+	people                 people
 	LastAuthor             bool // lists show the last author, too, where they fold some
 }
 
@@ -147,7 +148,7 @@ type loader struct {
 // fields, and the codes name kinds.
 func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	optional := []string{"open_access", "status", "notices", "licences", "funders", "badges", "last_author"}
+	optional := []string{"open_access", "status", "notices", "licences", "funders", "badges", "last_author", "people"}
 	top := l.Mapping(n, "", append(sections, optional...)...)
 	for _, key := range sections {
 		if top[key] == nil {
@@ -179,6 +180,9 @@ func (l *loader) file(n *yaml.Node) {
 	}
 	if n := top["notices"]; n != nil {
 		l.notices(n)
+	}
+	if n := top["people"]; n != nil {
+		l.people(n)
 	}
 	var badges []yaml.Node
 	decode("badges", "a list of rules", &badges)

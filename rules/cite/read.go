@@ -48,6 +48,10 @@ func (m *Mapping) Make(record, about bson.Raw, it *Item) {
 	m.notices.read(it)
 	m.reuse(it, &it.kind.fields)
 	m.readProjects(about, it)
+	if it.View == rules.ViewPersons {
+		m.people.read(it)
+	}
+	m.readMembership(about, it)
 	if name, ok := m.degrees[it.Degree]; ok {
 		it.Degree = name
 	}
@@ -58,9 +62,11 @@ func (m *Mapping) Make(record, about bson.Raw, it *Item) {
 func (m *Mapping) reset(it *Item) {
 	authors, editors, supervisors := it.Authors[:0], it.Editors[:0], it.Supervisors[:0]
 	keywords, projects, badges, values := it.Keywords[:0], it.Projects[:0], it.badges[:0], it.values
+	links, units := it.Profile.Links[:0], it.Units[:0]
 	*it = Item{} // reset in place: a literal that includes the slices would be built elsewhere and copied
 	it.Authors, it.Editors, it.Supervisors = authors, editors, supervisors
 	it.Keywords, it.Projects, it.badges, it.values = keywords, projects, badges, values
+	it.Profile.Links, it.Units = links, units
 	it.View = m.view
 }
 

@@ -111,6 +111,7 @@ func (it *Item) pass(c *codec) {
 	c.text(&it.Funder, "")
 	c.text(&it.Grant, "")
 	passAll(c, &it.badges, (*badge).pass)
+	it.Profile.pass(c)
 }
 
 // pass passes the fields of a person.
@@ -161,6 +162,7 @@ func (m *Mapping) ReadMark(about bson.Raw, it *Item) bool {
 	it.be(m.kinds[kind])
 	it.pass(&c)
 	m.readProjects(about, it)
+	m.readMembership(about, it)
 	return !c.broken
 }
 

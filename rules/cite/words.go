@@ -19,6 +19,8 @@ func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
 		add(it.Name, true)
+		add(it.Profile.Position, false)
+		add(it.Profile.PositionDE, false)
 		for p := range it.Persons() {
 			add(p.Literal, false)
 			add(p.Given, false)

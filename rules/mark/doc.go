@@ -23,7 +23,8 @@
 //	 styled: binary,                          the citation in styles, see package styles, and
 //	 alike: [int64],                          numbers by which year suffixes find entries with one author and year
 //	 updated: int64,                          the day on which the record was last changed, and
-//	 entered: int64}                          when it was entered, in seconds since 1970
+//	 entered: int64,                          when it was entered, in seconds since 1970
+//	 past: true}                              of a person whose is_active is denied
 //
 // Empty fields are absent. Rows of other records have no mark. So lists, counts, facets, search and exports follow
 // one rule: they read rows that have a mark, and select and sort them by the mark alone. The types of its fields are

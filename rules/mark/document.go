@@ -37,6 +37,9 @@ func (m *mark) document() bson.Raw {
 	b.text("by_author", m.ByAuthor)
 	b.int64("updated", m.Updated)
 	b.int64("entered", m.Entered)
+	if m.Past {
+		b.dst = bsoncore.AppendBooleanElement(b.dst, "past", true)
+	}
 	return b.end()
 }
 

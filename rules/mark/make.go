@@ -33,6 +33,7 @@ type mark struct {
 	Topics, Keywords  []entry
 	ByTitle, ByAuthor string
 	Entered, Updated  int64
+	Past              bool
 	Cited             Citation
 }
 
@@ -77,7 +78,7 @@ func (d *Directory) Make(view string, record bson.Raw) (made bson.Raw, lacks Lac
 	case rules.ViewPersons:
 		self := personEntry(record)
 		m.Persons, m.Units = appendEntry(nil, self), nil
-		if d.o.Portal == nil || holds(record, ofPerson.Active) {
+		if m.Past = !holds(record, ofPerson.Active); d.o.Portal == nil || !m.Past {
 			m.Units = appendEntries(nil, d.membership, field(ofPerson.Units))
 		}
 		m.ByTitle = trim(fold.Key(self.Name))

@@ -39,6 +39,7 @@ const (
 	ByAuthor = Field + ".by_author"     // sort key: the first author
 	Entered  = Field + ".entered"       // when the record was entered
 	Alike    = Field + ".alike"         // numbers that entries have in common which year suffixes tell apart
+	Past     = Field + ".past"          // true for a person who has left
 )
 
 // Set returns a row with a mark, or without one if it is nil, in place of the record's own field.
