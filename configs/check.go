@@ -118,6 +118,8 @@ var valueChecks = map[string]func(v reflect.Value, argument string) error{
 		func(text string) bool { return text == "*" || isOrigin(text) }),
 	"pager": form("a web address or a path from the root with {page} in it",
 		func(text string) bool { return isPlace(text, "{page}") }),
+	"photo": form("a web address or a path from the root with {id} in it",
+		func(text string) bool { return isPlace(text, "{id}") }),
 	"param": form("the name of a parameter, or its beginning and * such as utm_*",
 		regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString),
 	"endpoint": func(v reflect.Value, _ string) error {

@@ -217,6 +217,8 @@ type Lists struct {
 	Links map[string]string
 	// Styles and Locales are names of files in CSL: of styles by name, and of locales by language tag.
 	Styles, Locales map[string]string
+	// PhotoURL is a template with `{id}` for the photos of persons who may be shown; a path is one of this server.
+	PhotoURL string
 }
 
 // NamedList is a configured list.

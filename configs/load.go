@@ -287,6 +287,7 @@ var demoValues = bundle{
 	"store":            "bolt://data/demo.db",
 	"access.anonymous": "portfolio-spectrum, projects.view, proposals.view",
 	"site.title":       "en=Halden Institute of Night Sciences",
+	"lists.photo_url":  "/lists/list.portrait.svg?{id}", // made up, like the persons
 }
 
 // presets has the values that each preset changes.

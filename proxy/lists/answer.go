@@ -92,7 +92,7 @@ func (a *answer) counting() {
 	} else {
 		a.rows.Counting(false)
 	}
-	if a.query.Flag(params.Chart) {
+	if a.query.Text(params.Chart) != "0" {
 		a.rows.Dividing(params.Year)
 	}
 }

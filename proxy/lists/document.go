@@ -39,6 +39,7 @@ type document struct {
 	missing    []string
 	linkedData bool        // pages contain the block of JSON-LD
 	memberOf   []page.Link // the lists that contain an item
+	person     *item       // whose list it is; nil if it is about another subject
 }
 
 // buildPage returns the build of a format that writes a document. Unlike exports, such a body is complete before it
@@ -64,6 +65,12 @@ func documentOf(ctx context.Context, a *answer) (*document, error) {
 	if err := d.readItems(ctx, a); err != nil {
 		return nil, err
 	}
+	if err := d.findPerson(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := d.relatedTo(ctx, a); err != nil {
+		return nil, err
+	}
 	return d, d.count(ctx, a)
 }
 
@@ -80,7 +87,8 @@ func newDocument(a *answer) *document {
 			Limit: a.query.Number(params.Limit),
 			Q:     a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),
 			Sort: a.query.Text(params.Sort), Turns: a.turns(),
-			Searched: len(a.query.Both(params.Words)) > 0, Chosen: len(a.query.Order()) > 0,
+			OfPersons: a.ofPersons(),
+			Searched:  len(a.query.Both(params.Words)) > 0, Chosen: len(a.query.Order()) > 0,
 		},
 		view: a.def.View, single: a.isItem(), page: a.url("", nil), feedID: a.path + "?" + a.asked.String(),
 		files: map[string]string{},
@@ -109,7 +117,7 @@ func headOf(a *answer) page.Head {
 // addFormats adds the addresses of the list in the other formats, and the links to those with a label.
 func (d *document) addFormats(a *answer) {
 	for _, f := range formats {
-		if f.label == "" || slices.Contains(a.taken, f.suffix) {
+		if f.label == "" || slices.Contains(a.taken, f.suffix) || a.ofPersons() && f.cites {
 			continue
 		}
 		// The document's own format has a link for readers, but is no other format for programs, which have self.
@@ -171,8 +179,9 @@ func (d *document) count(ctx context.Context, a *answer) (err error) {
 	if a.format.suffix == ".json" || a.format.suffix == "" && !d.single {
 		err = d.readFacets(ctx, a)
 	}
-	if err == nil && a.query.Flag(params.Chart) {
-		d.Years, err = yearsOf(ctx, a.rows)
+	if chart := a.query.Text(params.Chart); err == nil && chart != "0" {
+		d.OpenAccess = chart == params.OA
+		d.Years, err = yearsOf(ctx, a.rows, d.OpenAccess)
 	}
 	if a.format.suffix == ".json" && err == nil {
 		d.missing, err = a.rows.Missing(ctx)
@@ -232,14 +241,29 @@ func (d *document) readFacets(ctx context.Context, a *answer) (err error) {
 	return err
 }
 
-// yearsOf counts the entries of all pages by year, in order. It leaves out entries without a year.
-func yearsOf(ctx context.Context, rows *selection.Matches) (all []page.YearCount, err error) {
+// yearsOf counts the entries of all pages by year, in order and with the empty years between, and with open those
+// that are open access. It leaves out entries without a year.
+func yearsOf(ctx context.Context, rows *selection.Matches, open bool) (all []page.YearCount, err error) {
 	counted, err := rows.Names(ctx, params.Year)
+	if err != nil {
+		return nil, err
+	}
+	accessible := map[string]int{}
+	if open {
+		if accessible, err = rows.Accessible(ctx); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range counted {
 		if year, _, ok := params.Years(c.Value); ok {
-			all = append(all, page.YearCount{Year: year, Count: c.Count})
+			one := page.YearCount{Year: year, Count: c.Count}
+			if open {
+				n := accessible[c.Value]
+				one.Open = &n
+			}
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b page.YearCount) int { return cmp.Compare(a.Year, b.Year) })
-	return all, err
+	return page.FillYears(all, open), nil
 }

@@ -88,7 +88,7 @@ func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 		}
 		// A store searches only words that were published by the same rules. The number goes up if the program
 		// reads other words of a row, and the fingerprint changes with the rules for citations.
-		d.WordRules = "words/5 " + mapping.Fingerprint
+		d.WordRules = "words/6 " + mapping.Fingerprint
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
 				read.Words(row, add)
@@ -206,16 +206,23 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := csvRow()([]byte("\ufeff"), []string{
+	columns := []string{
 		"id", "key", "type", "subtype",
 		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 		"units", "orcid", "project", "tags", "open_access", "number", "status", "supervisors", "notice", "notice_doi",
-	})
+	}
+	if a.ofPersons() {
+		columns = slices.Clone(personColumns)
+	}
+	head := csvRow()([]byte("\ufeff"), columns)
 	return a.export(a.rows.Entries, string(head), "", "", func() func([]byte, selection.Entry) []byte {
 		it, appendRow := &item{}, csvRow()
 		return func(dst []byte, e selection.Entry) []byte {
 			a.readItem(it, e)
+			if a.ofPersons() {
+				return appendRow(dst, a.personRow(it))
+			}
 			said.addTo(&it.Item)
 			units := entries(e.Doc(), "units", "id")
 			orcids := orcidsOf(e.Doc(), it)

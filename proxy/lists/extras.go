@@ -23,6 +23,10 @@ var onItemPage = []string{"badges", "keywords", "oa", "pdf", "units"}
 // An unknown part cannot occur: params.Parse has checked the names, and doi and pdf, which have no case here,
 // change the links (see item.elsewhere).
 func (a *answer) show(it *item, row bson.Raw) {
+	if a.ofPersons() {
+		a.showPerson(it)
+		return
+	}
 	lang := a.query.Text(params.Lang)
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 && a.isItem() && a.format.suffix == "" {
 		it.shown = onItemPage

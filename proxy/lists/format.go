@@ -17,6 +17,7 @@ type format struct {
 	// usual are the format's defaults, which override those of the list.
 	usual params.Query
 	feed  bool // the format shows the newest items
+	cites bool // the format is one of reference managers, which know no persons
 }
 
 // absolute reports whether readers use the URLs in the format outside of their own URL.
@@ -54,11 +55,11 @@ var formats = func() []format {
 			reads: append(slices.Clip(shown), params.Heading, params.Title),
 			usual: params.Query{params.Authors: {mostAuthors}, params.Facets: {params.None}}},
 		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX",
-			reads: append(file, params.LaTeX), usual: all},
+			reads: append(file, params.LaTeX), usual: all, cites: true},
 		{suffix: ".ris", media: "application/x-research-info-systems", coding: utf8, label: "RIS", reads: file,
-			usual: all},
+			usual: all, cites: true},
 		{suffix: ".csl.json", media: "application/vnd.citationstyles.csl+json", label: "CSL-JSON", reads: file,
-			usual: all},
+			usual: all, cites: true},
 		{suffix: ".csv", media: "text/csv", coding: utf8 + "; header=present", label: "CSV",
 			reads: append(file, params.Lang), usual: all},
 		{suffix: ".jsonld", media: "application/ld+json", label: "JSON-LD", reads: append(file, params.Lang),

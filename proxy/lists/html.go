@@ -68,6 +68,9 @@ func beginning(text string) string {
 
 // model returns the item for package page.
 func (it *item) model() page.Item {
+	if it.person != nil {
+		return page.Item{Groups: it.groups, ID: it.ID, HTML: it.html, Person: it.person, Extras: it.extras}
+	}
 	return page.Item{
 		Groups: it.groups, ID: it.ID, Key: it.Key, Href: it.page, Lang: it.Language, HTML: it.html,
 		CitationLang: it.citationLang,

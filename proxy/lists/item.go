@@ -45,6 +45,7 @@ type item struct {
 	authors      []page.Author
 	shown        parts // the parts that the answer shows beside the citation
 	extras       page.Extras
+	person       *page.Person // of an entry that is a person
 	shownNotices []page.Notice
 	// for feeds; updated is zero if the item has not changed since it was entered
 	created, updated time.Time // for feeds; updated is zero if the item has not changed

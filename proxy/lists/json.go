@@ -28,6 +28,7 @@ type jsonList struct {
 	Missing    []string          `json:"missing,omitempty"`
 	Facets     jsonFacets        `json:"facets"`
 	Chart      []page.YearCount  `json:"chart,omitempty"`
+	Person     *jsonSubject      `json:"person,omitempty"`
 	Generation uint64            `json:"generation"`
 	AsOf       time.Time         `json:"as_of"`
 	Self       string            `json:"self"`
@@ -64,6 +65,7 @@ type jsonItem struct {
 	// true, false or null: null if the record does not say
 	OA json.RawMessage `json:"oa"`
 	page.Extras
+	*jsonPerson
 
 	Keywords []string       `json:"keywords,omitempty"`
 	Funder   string         `json:"funder,omitempty"`
@@ -93,7 +95,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
 		Missing: d.missing,
-		Facets:  d.facets, Chart: d.Years, Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
+		Facets:  d.facets, Chart: d.Years, Person: d.person.subjectJSON(), Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
 		Links: d.Turns,
 	}
 	for _, it := range d.items {
@@ -103,6 +105,9 @@ func jsonDocument(d *document) (*response.Body, error) {
 			"doi": identifier.DOIAddress(it.DOI), "url": it.URL, "pdf": it.PDF, "license": it.Licence,
 			"page": it.page,
 		} {
+			if name == "page" && it.person != nil { // their page is their list
+				href = it.href
+			}
 			if href != "" {
 				links[name] = href
 			}
@@ -119,11 +124,14 @@ func jsonDocument(d *document) (*response.Body, error) {
 			Number: cmp.Or(it.Number, it.EID), Status: it.Status, Date: it.Date.String(), DOI: it.DOI,
 			Abstract: it.Abstract, OA: json.RawMessage(cmp.Or(it.OA, "null")), Extras: it.extras,
 			Keywords: it.Keywords, Funder: it.Funder, Grant: it.Grant, Projects: it.Projects,
-			Notices: it.shownNotices,
+			Notices: it.shownNotices, jsonPerson: it.personJSON(),
 		})
 	}
 	doc.Links["page"] = d.Canonical
 	maps.Copy(doc.Links, d.files)
+	for _, l := range d.Related {
+		doc.Links["people"] = l.Href
+	}
 	return jsonBody(doc, link{d.Canonical, "canonical", ""})
 }
 

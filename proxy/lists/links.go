@@ -19,6 +19,8 @@ type Links struct {
 	// URL of the server without a slash at its end; if empty, built-in addresses are paths
 	Base                      string
 	Activity, Person, Project string
+	// Photo is a template for photos of persons whose record names none; "" means that there are no others.
+	Photo string
 }
 
 // NoLink is the template that means no link. It differs from "", because an empty setting means the default.
@@ -89,6 +91,8 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	page := l.ItemPage(it.ID)
 	if it.View == rules.ViewPersons { // they have no page but their list
 		page = Links{Base: l.Base}.ToPerson(it.Name)
+		one := *it
+		one.Profile.Photo, it = l.photo(it), &one
 	}
 	return cite.AppendJSONLD(dst, it, page, l.ToItem(it), l.ToPerson)
 }

@@ -79,10 +79,10 @@ func (l *Lists) newListing(d definition) listing {
 	return listing{
 		lists: l, def: d, path: "/lists/" + d.slug,
 		rows:  selection.Question{Labels: l.shared.Labels, Public: l.public, View: d.View},
-		links: Links{Activity: to("activity"), Person: to("person"), Project: to("project")},
+		links: Links{Activity: to("activity"), Person: to("person"), Project: to("project"), Photo: l.o.PhotoURL},
 		usual: params.Query{
 			params.Sort: {d.Sort}, params.Limit: {strconv.Itoa(d.PageSize)}, params.Style: {d.Style},
-			params.Lang: {l.shared.Language},
+			params.Lang: {l.shared.Language}, params.Chart: {"0"},
 		}.With(params.Facets, facets...).With(params.Group, strings.Split(d.Group, ",")...),
 	}
 }
@@ -356,6 +356,9 @@ func (l *Lists) listing(ctx context.Context, r Request, to target, q params.Quer
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
 	usual := f.usual.Over(ls.usual)
+	if ls.isOfPerson() && f.suffix == "" && !q.Flag(params.Embed) { // beside the card
+		usual = usual.With(params.Chart, params.OA)
+	}
 	sort := usual[params.Sort]
 	if !f.feed && len(q.Only(reads...).Over(usual).Order()) > 0 {
 		// the ids are the order, unless the request has another

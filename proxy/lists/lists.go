@@ -82,8 +82,7 @@ func either(texts map[string]string, lang string) string {
 	return cmp.Or(texts[lang], texts["en"], texts["de"])
 }
 
-// views are the views that have lists. Each but the last has a list of all its rows: there is no list of all
-// persons unless lists.named has one. Their order is that in which a record with an id is looked for.
+// views are the views that have lists. Their order is that in which a record with an id is looked for.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
 // Lists plans answers for one generation of settings. It is safe for concurrent use. A reload makes another one,
@@ -119,7 +118,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 	// A list has no way around its views: a filter that memory cannot evaluate is refused at the start
 	// (docs/decisions.md).
 	shared.Filter.Foreign = false
-	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo), defaults: configs.NewList()}
+	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo, false), defaults: configs.NewList()}
 	l.defaults.Title = nil
 	l.guides = map[string]func() []byte{
 		"/docs/embedding": l.documentation("/docs/embedding",
@@ -146,9 +145,11 @@ func New(o Options, shared Shared) (*Lists, error) {
 	for _, slug := range slices.Sorted(maps.Keys(o.Named)) {
 		all = append(all, definition{slug, *o.Named[slug]})
 	}
+	people := l.builtIn(rules.ViewPersons, rules.ViewPersons, params.Unit)
+	people.Sort = params.ByAuthor
 	all = append(all, l.builtIn(rules.ViewActivities, rules.ViewActivities, params.Year, params.Type, params.Unit),
 		l.builtIn(rules.ViewProjects, rules.ViewProjects, params.Year, params.Type, params.Unit),
-		l.builtIn(rules.ViewEvents, rules.ViewEvents))
+		l.builtIn(rules.ViewEvents, rules.ViewEvents), people)
 	for _, d := range all {
 		one := l.newListing(d)
 		if known := params.Styles(o.Styles.Names()...); !slices.Contains(known, d.Style) {
@@ -164,6 +165,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 		one.usual = one.usual.With(params.IDs, one.rows.Fixed[params.IDs]...)
 		l.lists = append(l.lists, one)
 	}
+	l.people().rows.Where = filter.OneOf(mark.Past, nil)
 	return l, nil
 }
 

@@ -168,6 +168,9 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 // headers returns the headers of the format. Search engines are to show the page and not its files. A file is named
 // by what the path names: /lists/unit/BIO.bib is unit-BIO.bib.
 func (l *listing) headers() (all []response.Header) {
+	if l.format.suffix == "" && (l.ofPersons() || l.isOfPerson()) {
+		return pageHeaders(page.Policy(l.lists.o.Site.Logo, true))
+	}
 	if l.format.suffix == "" {
 		return pageHeaders(l.lists.policy)
 	}

@@ -80,6 +80,9 @@ func (m siteMap) size(ctx context.Context, year string) (siteSize, error) {
 		return *last, nil
 	}
 	for i, one := range m.lists.lists[len(m.lists.o.Named):] {
+		if one.ofPersons() {
+			continue
+		}
 		rows, err := m.rows(ctx, len(m.lists.o.Named)+i)
 		if err != nil {
 			return z, err
@@ -187,6 +190,9 @@ func (m siteMap) part(ctx context.Context, z siteSize, number int) (*response.Bo
 func (m siteMap) items(ctx context.Context, from, to int, yield func(place, error) bool) {
 	links := Links{Base: m.base}
 	for list := len(m.lists.o.Named); list < len(m.lists.lists) && from < to; list++ {
+		if m.lists.lists[list].ofPersons() {
+			continue
+		}
 		rows, err := m.rows(ctx, list)
 		if err != nil {
 			yield(place{}, err)
@@ -229,7 +235,7 @@ func (m siteMap) lastChanges(ctx context.Context, z siteSize) (last lastChanges,
 		if err != nil {
 			return last, err
 		}
-		whole := list >= len(m.lists.o.Named)
+		whole := list >= len(m.lists.o.Named) && !one.ofPersons()
 		for row, err := range rows.Rows(ctx, 0, 0) {
 			if err = cmp.Or(err, fair.TurnOf(ctx).Check(ctx)); err != nil {
 				return last, err

@@ -77,8 +77,8 @@ func turnSlices(t *testing.T, s *proxytest.Site) (n int) {
 // their index has the last change of each. The work for them looks at its turn while it reads rows.
 func TestSitemapParts(t *testing.T) {
 	proxytest.WholeOnly(t)
-	// listed: the start page, the index, three whole lists and the unit's
-	const rows, listed, most = 100_100, 6, 50_000
+	// listed: the start page, the index, four whole lists and the unit's
+	const rows, listed, most = 100_100, 7, 50_000
 	store := proxytest.NewStore()
 	store.Publish(rules.ViewActivities, numbered(t, rows)...)
 	s := proxytest.OpenViews(t, store, proxytest.ListOptions(t), proxytest.ListViews(t), 0)

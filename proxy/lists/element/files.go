@@ -56,6 +56,7 @@ const hashedFor = 365 * 24 * time.Hour
 var mediaTypes = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml",
 }
 
 func newFile(name string, body []byte, maxAge time.Duration) File {

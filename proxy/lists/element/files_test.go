@@ -28,9 +28,9 @@ func file(t *testing.T, path string) element.File {
 }
 
 func TestFiles(t *testing.T) {
-	hashed := regexp.MustCompile(`^/lists/(list|page|start)\.[0-9a-f]{12}\.(js|css)$`)
+	hashed := regexp.MustCompile(`^/lists/(list|page|start|list\.portrait)\.[0-9a-f]{12}\.(js|css|svg)$`)
 	current := map[string]element.File{"/lists/list.js": element.Current("list.js"),
-		"/lists/list.css": element.Current("list.css")}
+		"/lists/list.css": element.Current("list.css"), "/lists/list.portrait.svg": element.Current("list.portrait.svg")}
 	for served, f := range element.Files() {
 		if f.Path != served {
 			t.Errorf("%s is served under %s", f.Path, served)
@@ -43,7 +43,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: for %v", f.Path, f.MaxAge)
 		}
 		want := map[string]string{".js": "text/javascript; charset=utf-8",
-			".css": "text/css; charset=utf-8"}[path.Ext(f.Path)]
+			".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}[path.Ext(f.Path)]
 		if f.Type != want || len(f.Body) == 0 {
 			t.Errorf("%s: type %q, %d bytes", f.Path, f.Type, len(f.Body))
 		}

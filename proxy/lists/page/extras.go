@@ -26,12 +26,7 @@ func (f *fragment) marks(it *Item, own string) {
 // extras writes units, keywords and texts to unfold. other is the language of the item if it differs from ours,
 // own; both are "" if the item is in our language.
 func (f *fragment) extras(it *Item, own, other string) {
-	// Units are written like keywords, as links or plain names.
-	var units []Link
-	for _, u := range it.Units {
-		units = append(units, Link{Href: u.Href, Label: u.Name})
-	}
-	f.fact("units", units, own, "")
+	f.units(it.Units, own)
 	f.fact("keywords", it.Keywords, own, other)
 	if len(it.Abstract) == 0 && it.BibTeX+it.RIS == "" {
 		return
@@ -48,6 +43,15 @@ func (f *fragment) extras(it *Item, own, other string) {
 	f.source("bibtex", it.BibTeX, it, ".bib", own)
 	f.source("ris", it.RIS, it, ".ris", own)
 	f.write("</div>")
+}
+
+// units writes units like keywords, as links or plain names.
+func (f *fragment) units(all []Unit, own string) {
+	var units []Link
+	for _, u := range all {
+		units = append(units, Link{Href: u.Href, Label: u.Name})
+	}
+	f.fact("units", units, own, "")
 }
 
 // fact writes a name and its values, if there are any. other is the language of the values if it is not own.

@@ -67,7 +67,7 @@ func section(l *List, level int, onPage bool) []byte {
 	for _, note := range l.Notes {
 		f.write(`<p class="vl-note" role="note" dir="auto">`, text(note), "</p>\n")
 	}
-	f.chart(l.Years)
+	f.chart(l.Years, l.OpenAccess)
 	for i, it := range l.Items {
 		// Each run of items in the same groups is a list of its own, whose numbers go on from the one before.
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
@@ -176,6 +176,12 @@ func (f *fragment) unique(id string) string {
 func (f *fragment) item(it *Item, lang string) {
 	// other is set only if the languages differ; then our own texts in the item need theirs.
 	other, id := LangOf(it.Lang, lang), f.unique(f.id+"__"+idOf(it.ID))
+	if it.Person != nil {
+		f.write(`<article class="vl-item vl-person" id="`, id, `"`, attribute("data-id", it.ID), ">")
+		f.card(it.Person, it.HTML, it.Units)
+		f.write("</article>")
+		return
+	}
 	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID),
 		attribute("data-key", it.Key),
 		`><div class="vl-citation"`, attribute("lang", LangOf(it.CitationLang, cmp.Or(other, lang))),

@@ -53,14 +53,12 @@ type List struct {
 	Others         []Link // other filters, such as what the list leaves out; a link takes one away
 	Items          []Item
 	OwnNumbers     bool        // the citations have numbers, by their style
-	Years          []YearCount // the bars of a chart, in order; without any there is no chart
+	Years          []YearCount // of a chart, in order; without any there is no chart
+	OpenAccess     bool        // the chart has the part that is open access
+	OfPersons      bool        // the entries are persons
+	Person         *Item       // whose list it is, for a card above the list of a page; nil for other lists
+	Related        []Link      // other lists about the same, such as the people of a unit
 	JSONLD         []byte      // one JSON value, or nil
-}
-
-// YearCount is the number of entries of a year.
-type YearCount struct {
-	Year  int `json:"year"`
-	Count int `json:"count"`
 }
 
 // Item is one record of a list.
@@ -76,6 +74,8 @@ type Item struct {
 	COinS        string // from rules/cite, escaped for an attribute; empty if there is none
 	Key          string // citation key
 	Links        []Link // links to DOI, full text and others
+	// Person is that of a list of persons: then HTML is the name alone, and of Extras only the units count.
+	Person *Person
 	Extras
 }
 

@@ -19,10 +19,14 @@ import (
 
 // Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It
 // allows all sites to embed them, because they are also made for iframes. Everything that it does not name is
-// refused, inline script and style among it.
-func Policy(logo string) string {
+// refused, inline script and style among it. Pages with photos show them from any server: their addresses are in
+// records.
+func Policy(logo string, photos bool) string {
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
 		logo = " " + u.Scheme + "://" + u.Host
+	}
+	if photos {
+		logo += " https: http:"
 	}
 	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:" +
 		logo + "; base-uri 'none'; form-action 'self'"
@@ -56,6 +60,7 @@ type pageData struct {
 	Action     string
 	Filters    []Link
 	Facets     template.HTML // menus
+	Card       template.HTML // of the person whose list it is
 	Record     *Record
 	Heading    template.HTML // of the record
 	Paragraphs []template.HTML
@@ -104,10 +109,29 @@ func (d *pageData) render(name string) []byte {
 func (d *pageData) Groupings() []string {
 	// An editor's own choice is added to the usual ones, so that the form does not lose it.
 	usual := strings.Fields("none year type subtype unit person project keyword year,type type,year")
+	if d.List.OfPersons {
+		usual = strings.Fields("none unit")
+	}
 	if d.List.Group == "" || slices.Contains(usual, d.List.Group) {
 		return usual
 	}
 	return append(usual, d.List.Group)
+}
+
+// Sorts returns the values of sort that the form of a list offers.
+func (d *pageData) Sorts() []string {
+	if d.List.OfPersons {
+		return strings.Fields("author -author -added")
+	}
+	return strings.Fields("-year year title type author -added")
+}
+
+// Sorting returns the name of a value of sort.
+func (d *pageData) Sorting(value string) string {
+	if d.List.OfPersons {
+		value = strings.Replace(value, "author", "name", 1)
+	}
+	return d.T("sort-" + value)
 }
 
 // Grouping returns the name of a value of group.
@@ -133,6 +157,11 @@ func Page(l *List) []byte {
 	}
 	// Filters without a facet come after those that a menu shows as well.
 	d.Filters = append(d.Filters, l.Others...)
+	if p := l.Person; p != nil {
+		f := fragment{t: d.Language}
+		f.card(p.Person, "", p.Units) // the name is the title
+		d.Card = template.HTML(f.html.String())
+	}
 	// The title of the list is the h1 of the page.
 	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, true))
 	return d.render("list")

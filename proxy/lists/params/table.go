@@ -50,7 +50,7 @@ const (
 	LaTeX   = "latex"
 	Embed   = "embed" // 1 leaves out of a page what is around its list
 	Theme   = "theme" // light or dark
-	Chart   = "chart" // 1 shows how many entries each year has
+	Chart   = "chart" // 1 shows how many entries each year has, OA also how many are open access
 )
 
 // Values with a special meaning.
@@ -58,7 +58,8 @@ const (
 	Missing   = "missing"   // the year of records without a year
 	Relevance = "relevance" // of Sort: the best matches for Words first
 	Added     = "added"     // of Sort: the time when records were entered
-	None      = "none"      // of Group and Facets: no group, no facet; it stands alone in Group
+	ByAuthor  = "author"    // of Sort: the family name of the first author, or of the person
+	None      = "none"      // of Group, Facets and Show: nothing; it stands alone in Group
 )
 
 // Filters returns the parameters whose values facets count.
@@ -172,7 +173,8 @@ var rows = []parameter{
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: choice(styles.Plain), look: true}, // and the names of citation styles, see with
-	{name: Show, check: oneOf("abstract", "badges", "bibtex", "doi", "keywords", "oa", "pdf", "ris", "units"),
+	{name: Show, check: oneOf("abstract", "badges", "bibtex", "contact", "doi", "keywords", None, "oa", "pdf", "photo",
+		"position", "profiles", "ris", "units"),
 		many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
 	{name: Title, check: oneOf("0", "1"), usual: "1", look: true},
@@ -180,7 +182,7 @@ var rows = []parameter{
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Embed, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Theme, check: oneOf("light", "dark"), look: true},
-	{name: Chart, check: oneOf("0", "1"), usual: "0", look: true},
+	{name: Chart, check: oneOf("0", "1", OA), look: true},
 }
 
 // lookup returns the parameter of a name.

@@ -15,6 +15,7 @@ import (
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/filter"
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
@@ -230,6 +231,27 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 		all = append(all, p.Choice)
 	}
 	return all, err
+}
+
+// Accessible counts the rows that are open access by year.
+func (m *Matches) Accessible(ctx context.Context) (map[string]int, error) {
+	selected, err := m.Selected(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	open, err := selected.Narrow(ctx, filter.OneOf(mark.OA, "1"), view.Uncounted)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.facet(ctx, open, mark.Year)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]int{}
+	for _, year := range found {
+		all[display.Text(year.Value)] = year.Count
+	}
+	return all, nil
 }
 
 // Distinct returns the number of values that Names returns, without their labels.

@@ -45,7 +45,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|input|label|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
+const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|img|input|label|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
 
 // parse returns the list of an answer without anything that runs or loads. The server has cleaned
 // it; this is for a server that is not what the page takes it for.
@@ -55,14 +55,16 @@ function parse(html, base) {
   for (const element of [list, ...list.querySelectorAll("*")]) {
     if (!harmless.test(element.localName)) element.remove();
     for (const { name, value } of [...element.attributes]) {
-      if (/^on|^style$|^background$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
+      if (/^on|^style$|^background$|^srcset$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
     }
     if (element.localName === "input") element.type = "checkbox"; // that unfolds names
-    const href = element.getAttribute("href");
-    if (href === null || href.startsWith("#")) continue;
-    const url = URL.canParse(href, base) && new URL(href, base);
-    if (url && /^(?:https?|mailto):$/.test(url.protocol)) element.setAttribute("href", url);
-    else element.removeAttribute("href");
+    for (const [name, allowed] of [["href", /^(?:https?|mailto|tel):$/], ["src", /^https?:$/]]) { // src: of a photo
+      const address = element.getAttribute(name);
+      if (address === null || name === "href" && address.startsWith("#")) continue;
+      const url = URL.canParse(address, base) && new URL(address, base);
+      if (url && allowed.test(url.protocol)) element.setAttribute(name, url);
+      else element.removeAttribute(name);
+    }
   }
   return list;
 }

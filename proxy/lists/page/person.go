@@ -1,0 +1,103 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+
+	"vitrine/rules/markup"
+)
+
+// Person is what a list shows of a person beside the name, plain texts. Fields are empty if the rules or the record
+// do not allow them, or the request does not ask for them.
+type Person struct {
+	AcademicTitle string
+	Name          string // for the text in place of the photo
+	Photo         string // the address of an image
+	Position      string
+	Mail          string
+	Phone         string
+	Room          string
+	Profiles      []Link
+}
+
+// card writes a person: the photo, and beside it the name, which is HTML and may be empty, and the rest.
+func (f *fragment) card(p *Person, name string, units []Unit) {
+	f.photo(p)
+	f.write(`<div class="vl-about">`)
+	if name != "" {
+		f.write(`<div class="vl-citation" dir="auto">`)
+		if p.AcademicTitle != "" && !strings.HasPrefix(p.Name, p.AcademicTitle) {
+			f.write(text(p.AcademicTitle), " ")
+		}
+		f.write(name, "</div>")
+	}
+	if p.Position != "" {
+		f.write(`<p class="vl-position" dir="auto">`, text(p.Position), "</p>")
+	}
+	f.units(units, "")
+	f.contact(p)
+	if len(p.Profiles) > 0 {
+		f.write(`<p class="vl-links">`)
+		for _, link := range p.Profiles {
+			f.link(link, "")
+		}
+		f.write("</p>")
+	}
+	f.write("</div>")
+}
+
+// photo writes the photo, unless its address could be anything else than that of an image on a server. The size is
+// in the attributes, so that the list does not jump when it has loaded.
+func (f *fragment) photo(p *Person) {
+	if !markup.IsLink(p.Photo) {
+		return
+	}
+	f.write(`<img class="vl-photo" src="`, address(p.Photo), `"`, attribute("alt", f.t.T("photo-of")+" "+p.Name),
+		` width="96" height="96" loading="lazy" decoding="async" referrerpolicy="no-referrer">`)
+}
+
+// contact writes how to reach the person.
+func (f *fragment) contact(p *Person) {
+	if p.Mail+p.Phone+p.Room == "" {
+		return
+	}
+	f.write(`<ul class="vl-contact">`)
+	one := func(name, href, value string) {
+		if value == "" {
+			return
+		}
+		f.write("<li><span>", text(f.t.T(name)), ":</span> ")
+		if href != "" {
+			f.write(`<a href="`, address(href), `">`, text(value), "</a></li>")
+		} else {
+			f.write("<bdi>", text(value), "</bdi></li>")
+		}
+	}
+	mail := ""
+	if p.Mail != "" {
+		mail = "mailto:" + url.PathEscape(p.Mail)
+	}
+	one("mail", mail, p.Mail)
+	one("phone", dialled(p.Phone), p.Phone)
+	one("room", "", p.Room)
+	f.write("</ul>")
+}
+
+// dialled returns the address of a telephone number that can be dialled from anywhere, or "": an extension alone, or
+// a number with words, cannot.
+//
+//	+49 531 / 26-16   tel:+495312616
+//	-142              ""
+func dialled(phone string) string {
+	number := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \u00a0/-.", r) {
+			return -1
+		}
+		return r
+	}, strings.Replace(phone, "(0)", "", 1))
+	digits, international := strings.CutPrefix(number, "+")
+	if !international || len(digits) < 5 || strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	return "tel:" + number
+}
