@@ -27,6 +27,7 @@ var (
 	listMeanings = suggest.Meanings{
 		{Word: "activities", Others: "publications publication papers articles works outputs literature"},
 		{Word: "projects", Others: "grants funding research"},
+		{Word: "persons", Others: "people staff team members employees users authors"},
 	}
 	kindMeanings = suggest.Meanings{
 		{Word: params.Unit, Others: "department departments org organisation organization groups institute units"},

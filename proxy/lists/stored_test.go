@@ -95,10 +95,10 @@ func storedTargets() (all []string) {
 		"", ".html", ".json", ".jsonld", ".bib", ".ris", ".csl.json", ".csv", ".atom", ".rss", ".feed.json",
 	} {
 		for _, list := range []string{
-			"/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH",
+			"/lists/activities", "/lists/projects", "/lists/events", "/lists/persons", "/lists/unit/MOTH",
 			"/items/whole", "/items/hostile", "/items/funded",
 		} {
-			show := "?show=abstract,badges,bibtex,doi,keywords,oa,pdf,ris,units&lang=de"
+			show := "?show=abstract,badges,bibtex,contact,doi,keywords,oa,pdf,photo,position,profiles,ris,units&lang=de"
 			if strings.HasPrefix(list, "/lists") {
 				show += "&limit=200"
 			}
