@@ -20,7 +20,7 @@ var valueReaders = map[string][]string{
 	"vitrine/rules/keyword":    {"Key"},  // for a parameter
 	"vitrine/rules/display":    {"Text"}, // of a value counted in marks
 	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "WordOfORCID", "WordOfPMID", "View", "Badges",
-		"Paragraphs", "Persons", "Notice", "ArticleNumber", "ORCIDPage", "Meta",
+		"Paragraphs", "Persons", "Notice", "ArticleNumber", "ORCIDPage", "Meta", "PositionIn", "LinkName",
 		"AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
 }
 

@@ -250,7 +250,7 @@ func yearsOf(ctx context.Context, rows *selection.Matches, open bool) (all []pag
 	}
 	accessible := map[string]int{}
 	if open {
-		if accessible, err = rows.Accessible(ctx); err != nil {
+		if accessible, err = selection.Accessible(ctx, rows); err != nil {
 			return nil, err
 		}
 	}

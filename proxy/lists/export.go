@@ -221,7 +221,7 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 		return func(dst []byte, e selection.Entry) []byte {
 			a.readItem(it, e)
 			if a.ofPersons() {
-				return appendRow(dst, a.personRow(it))
+				return appendRow(dst, personRow(a, it))
 			}
 			said.addTo(&it.Item)
 			units := entries(e.Doc(), "units", "id")
@@ -237,6 +237,27 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 			})
 		}
 	})
+}
+
+// personColumns are the columns of a table of persons.
+var personColumns = []string{
+	"id", "name", "academic_title", "position", "units", "mail", "phone", "room", "orcid", "profiles", "photo", "page",
+}
+
+// personRow returns the cells of a person.
+func personRow(a *answer, it *item) []string {
+	p, lang := &it.Profile, a.query.Text(params.Lang)
+	var units, profiles []string
+	for _, u := range it.Units {
+		units = append(units, u.ID)
+	}
+	for _, l := range p.Links {
+		profiles = append(profiles, l.Href)
+	}
+	return []string{
+		it.User, titleOf(&it.Item), p.AcademicTitle, p.PositionIn(lang), strings.Join(units, "; "), p.Mail, p.Phone,
+		p.Room, it.ORCID, strings.Join(profiles, "; "), a.links.photo(&it.Item), a.links.ToPerson(it.User),
+	}
 }
 
 // orcidsOf returns the ORCIDs of an entry's persons: of those of the institute, then of others.

@@ -24,7 +24,7 @@ var onItemPage = []string{"badges", "keywords", "oa", "pdf", "units"}
 // change the links (see item.elsewhere).
 func (a *answer) show(it *item, row bson.Raw) {
 	if a.ofPersons() {
-		a.showPerson(it)
+		showPerson(a, it)
 		return
 	}
 	lang := a.query.Text(params.Lang)

@@ -45,7 +45,7 @@ func TestListRefusals(t *testing.T) {
 		"/lists/nix":                            "404 ",
 		"/lists/unit/NIX.csv":                   "404 ",
 		"/lists/untis/MOTH":                     "404 There is no such list. /lists has all, did you mean unit?",
-		"/lists/staff":                          "404 There is no list of this name. /lists has all, did you mean persons?",
+		"/lists/staff":                          "404 There is no list of this name. /lists has all, did you mean",
 		"/lists/unit/%ff":                       "404 ",
 		"/oembed?url=https://elsewhere.example": "404 ",
 		"/oembed?url=https://data.example/lists/activities&maxwidth=x": "400 maxwidth: want",

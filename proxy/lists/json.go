@@ -74,6 +74,58 @@ type jsonItem struct {
 	Notices  []page.Notice  `json:"notices,omitempty"`
 }
 
+// jsonPerson has the members that only persons have.
+type jsonPerson struct {
+	AcademicTitle string        `json:"academic_title"`
+	Photo         string        `json:"photo"`
+	Position      string        `json:"position"`
+	Contact       jsonContact   `json:"contact"`
+	Profiles      []jsonProfile `json:"profiles"`
+}
+
+// jsonContact says how to reach a person. Each is empty if it is not public.
+type jsonContact struct {
+	Mail  string `json:"mail"`
+	Phone string `json:"phone"`
+	Room  string `json:"room"`
+}
+
+type jsonProfile struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// personJSON returns the members of a person, nil for other items.
+func (it *item) personJSON() *jsonPerson {
+	p := it.person
+	if p == nil {
+		return nil
+	}
+	all := &jsonPerson{
+		AcademicTitle: p.AcademicTitle, Photo: p.Photo, Position: p.Position,
+		Contact: jsonContact{p.Mail, p.Phone, p.Room}, Profiles: []jsonProfile{},
+	}
+	for _, l := range p.Profiles {
+		all.Profiles = append(all.Profiles, jsonProfile{l.Label, l.Href})
+	}
+	return all
+}
+
+// jsonSubject is the person whose list it is.
+type jsonSubject struct {
+	ID   string `json:"id"` // the username
+	Name string `json:"name"`
+	*jsonPerson
+	Units []page.Unit `json:"units"`
+}
+
+func (it *item) subjectJSON() *jsonSubject {
+	if it == nil {
+		return nil
+	}
+	return &jsonSubject{it.User, titleOf(&it.Item), it.personJSON(), append([]page.Unit{}, it.extras.Units...)}
+}
+
 // jsonFacets is encoded as an object whose members are in the order of the facets. A map would be sorted by name.
 type jsonFacets []selection.Facet
 
@@ -95,7 +147,8 @@ func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
 		Missing: d.missing,
-		Facets:  d.facets, Chart: d.Years, Person: d.person.subjectJSON(), Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
+		Facets:  d.facets, Chart: d.Years, Person: d.person.subjectJSON(),
+		Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
 		Links: d.Turns,
 	}
 	for _, it := range d.items {

@@ -66,6 +66,20 @@ func (l Links) ToProject(name string) string {
 	return fill(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
+// photo returns the address of the photo of a person who may be shown: the stored one, or else by the template; or
+// "". A path of the template is one on this server.
+func (l Links) photo(it *cite.Item) string {
+	switch p := &it.Profile; {
+	case !p.Pictured:
+		return ""
+	case p.Photo != "" || l.Photo == "" || segment(it.User) == "":
+		return p.Photo
+	case strings.HasPrefix(l.Photo, "/"):
+		return l.Base + fill(l.Photo, it.User, nil)
+	}
+	return fill(l.Photo, it.User, nil)
+}
+
 // toList returns the address of the list about a subject. Unlike ToPerson and ToProject it ignores the templates.
 func (l Links) toList(about, id string) string { return l.Base + listPath(about, id) }
 

@@ -66,6 +66,12 @@ func (s subject) isAt(parts []string) bool {
 	return len(parts) == 3 && parts[0] == "lists" && parts[1] == s.name && parts[2] != ""
 }
 
+// ofPersons reports whether the entries of the list are persons.
+func (l *listing) ofPersons() bool { return l.def.View == rules.ViewPersons }
+
+// isOfPerson reports whether the list is about a person.
+func (l *listing) isOfPerson() bool { return l.about.name == params.Person }
+
 func (l *listing) isItem() bool { return l.rows.Kind == params.IDs }
 
 // newListing returns a list of all rows of a view, at /lists/{slug}. Without facets it has None instead, because a

@@ -169,6 +169,10 @@ func New(o Options, shared Shared) (*Lists, error) {
 	return l, nil
 }
 
+// people returns the list of the institute's persons, the last one. Those who have left are not in it: institutes
+// keep their records.
+func (l *Lists) people() *listing { return &l.lists[len(l.lists)-1] }
+
 // FromPublic is the origin of the condition that rows are marked as public: explanations name it, see filter.As.
 const FromPublic = "lists.public"
 

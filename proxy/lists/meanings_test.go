@@ -20,7 +20,8 @@ func TestMeanings(t *testing.T) {
 	for _, place := range []struct {
 		meanings suggest.Meanings
 		words    []string
-	}{{kindMeanings, kinds}, {suffixMeanings, suffixes}, {listMeanings, []string{"activities", "projects", "persons"}}} {
+	}{{kindMeanings, kinds}, {suffixMeanings, suffixes},
+		{listMeanings, []string{"activities", "projects", "persons"}}} {
 		for _, m := range place.meanings {
 			if !slices.Contains(place.words, m.Word) {
 				t.Errorf("there is no %s", m.Word)

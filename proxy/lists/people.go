@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
@@ -12,21 +11,14 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
-	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
 )
 
 // personParts are the values of params.Show that lists of persons show by default: what the rules allow.
 var personParts = parts{"photo", "position", "units", "contact", "profiles"}
 
-// ofPersons reports whether the entries of the list are persons.
-func (l *listing) ofPersons() bool { return l.def.View == rules.ViewPersons }
-
-// isOfPerson reports whether the list is about a person.
-func (l *listing) isOfPerson() bool { return l.about.name == params.Person }
-
 // showPerson adds the person of an item, and the units, as far as the request asks for them. Programs get all.
-func (a *answer) showPerson(it *item) {
+func showPerson(a *answer, it *item) {
 	lang, p := a.query.Text(params.Lang), &it.Item.Profile
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 || a.format.suffix == ".json" || !a.ofPersons() {
 		it.shown = personParts
@@ -42,7 +34,7 @@ func (a *answer) showPerson(it *item) {
 		it.person.Mail, it.person.Phone, it.person.Room = p.Mail, p.Phone, p.Room
 	}
 	if it.shown.have("profiles") {
-		it.person.Profiles = a.profiles(&it.Item, lang)
+		it.person.Profiles = profiles(a, &it.Item, lang)
 	}
 	it.extras.Units = nil
 	for _, one := range it.Units {
@@ -61,9 +53,9 @@ func (a *answer) showPerson(it *item) {
 }
 
 // profiles returns the links of a person to other sites. Two rules may lead to one address, or have one name.
-func (a *answer) profiles(it *cite.Item, lang string) (all []page.Link) {
+func profiles(a *answer, it *cite.Item, lang string) (all []page.Link) {
 	if it.ORCID != "" {
-		all = append(all, page.Link{Href: identifier.ORCIDAddress(it.ORCID), Label: "ORCID"})
+		all = append(all, page.Link{Href: (&cite.Person{ORCID: it.ORCID}).ORCIDPage(), Label: "ORCID"})
 	}
 	for _, l := range it.Profile.Links {
 		one := page.Link{Href: l.Href, Label: a.lists.o.Cite.LinkName(l, lang)}
@@ -73,20 +65,6 @@ func (a *answer) profiles(it *cite.Item, lang string) (all []page.Link) {
 		}
 	}
 	return all
-}
-
-// photo returns the address of the photo of a person who may be shown: the stored one, or else by the template; or
-// "". A path of the template is one on this server.
-func (l Links) photo(it *cite.Item) string {
-	switch p := &it.Profile; {
-	case !p.Pictured:
-		return ""
-	case p.Photo != "" || l.Photo == "" || segment(it.User) == "":
-		return p.Photo
-	case strings.HasPrefix(l.Photo, "/"):
-		return l.Base + fill(l.Photo, it.User, nil)
-	}
-	return fill(l.Photo, it.User, nil)
 }
 
 // findPerson adds the person whose list it is: pages show a card, and programs get the data. A person who is only
@@ -106,7 +84,7 @@ func (d *document) findPerson(ctx context.Context, a *answer) error {
 	}
 	it := &item{}
 	a.lists.o.Cite.View(rules.ViewPersons).Read(row, &it.Item)
-	a.showPerson(it)
+	showPerson(a, it)
 	it.href = a.links.ToPerson(it.User)
 	d.person = it
 	model := it.model()
@@ -148,81 +126,4 @@ func (d *document) relatedTo(ctx context.Context, a *answer) error {
 		return nil
 	}
 	return nil
-}
-
-// people returns the list of the institute's persons, the last one. Those who have left are not in it: institutes
-// keep their records.
-func (l *Lists) people() *listing { return &l.lists[len(l.lists)-1] }
-
-// jsonPerson has the members that only persons have.
-type jsonPerson struct {
-	AcademicTitle string        `json:"academic_title"`
-	Photo         string        `json:"photo"`
-	Position      string        `json:"position"`
-	Contact       jsonContact   `json:"contact"`
-	Profiles      []jsonProfile `json:"profiles"`
-}
-
-// jsonContact says how to reach a person. Each is empty if it is not public.
-type jsonContact struct {
-	Mail  string `json:"mail"`
-	Phone string `json:"phone"`
-	Room  string `json:"room"`
-}
-
-type jsonProfile struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
-}
-
-// personJSON returns the members of a person, nil for other items.
-func (it *item) personJSON() *jsonPerson {
-	p := it.person
-	if p == nil {
-		return nil
-	}
-	all := &jsonPerson{
-		AcademicTitle: p.AcademicTitle, Photo: p.Photo, Position: p.Position,
-		Contact: jsonContact{p.Mail, p.Phone, p.Room}, Profiles: []jsonProfile{},
-	}
-	for _, l := range p.Profiles {
-		all.Profiles = append(all.Profiles, jsonProfile{l.Label, l.Href})
-	}
-	return all
-}
-
-// jsonSubject is the person whose list it is.
-type jsonSubject struct {
-	ID   string `json:"id"` // the username
-	Name string `json:"name"`
-	*jsonPerson
-	Units []page.Unit `json:"units"`
-}
-
-func (it *item) subjectJSON() *jsonSubject {
-	if it == nil {
-		return nil
-	}
-	return &jsonSubject{it.User, titleOf(&it.Item), it.personJSON(), append([]page.Unit{}, it.extras.Units...)}
-}
-
-// personColumns are the columns of a table of persons.
-var personColumns = []string{
-	"id", "name", "academic_title", "position", "units", "mail", "phone", "room", "orcid", "profiles", "photo", "page",
-}
-
-// personRow returns the cells of a person.
-func (a *answer) personRow(it *item) []string {
-	p, lang := &it.Profile, a.query.Text(params.Lang)
-	var units, profiles []string
-	for _, u := range it.Units {
-		units = append(units, u.ID)
-	}
-	for _, l := range p.Links {
-		profiles = append(profiles, l.Href)
-	}
-	return []string{
-		it.User, titleOf(&it.Item), p.AcademicTitle, p.PositionIn(lang), strings.Join(units, "; "), p.Mail, p.Phone,
-		p.Room, it.ORCID, strings.Join(profiles, "; "), a.links.photo(&it.Item), a.links.ToPerson(it.User),
-	}
 }

@@ -3,6 +3,7 @@ package cite
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,6 +163,31 @@ func AppendJSONLD(dst []byte, it *Item, page, url string, person func(user strin
 		return dst
 	}
 	return append(dst[:start], bytes.ReplaceAll(dst[start:], []byte("<"), []byte(`\u003c`))...)
+}
+
+// appendProfile appends the members that schema.org has for persons.
+func appendProfile(dst []byte, it *Item) []byte {
+	p := &it.Profile
+	dst = members(dst, "honorificPrefix", p.AcademicTitle, "jobTitle", p.PositionIn("en"), "image", p.Photo,
+		"email", p.Mail, "telephone", p.Phone)
+	dst = appendNamed(dst, "workLocation", "Place", p.Room)
+	dst = list(dst, "affiliation", it.Units, func(dst []byte, u *Unit) []byte {
+		name := u.Name
+		if name == "" {
+			name = u.ID
+		}
+		return append(members(append(dst, '{'), "@type", "Organization", "name", name, "identifier", u.ID), '}')
+	})
+	var same []string
+	if it.ORCID != "" {
+		same = append(same, identifier.ORCIDAddress(it.ORCID))
+	}
+	for _, l := range p.Links {
+		if !slices.Contains(same, l.Href) {
+			same = append(same, l.Href)
+		}
+	}
+	return list(dst, "sameAs", same, func(dst []byte, href *string) []byte { return ejson.AppendString(dst, *href) })
 }
 
 // appendWork appends the members that all creative works have. Editors and ISBN belong to the book

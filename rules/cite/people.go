@@ -1,9 +1,6 @@
 package cite
 
 import (
-	"net/url"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,46 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
-	"vitrine/rules/ejson"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
-
-// Profile is what lists show of a person beside the name, as far as the rules allow. Texts are plain, addresses
-// those of the web. Only items of the view of persons have one.
-type Profile struct {
-	AcademicTitle string
-	Position      string // in English, or as the record has it
-	PositionDE    string
-	Photo         string // an address; may be empty although the person is Pictured
-	Pictured      bool   // the record allows to show a photo
-	Mail          string
-	Phone         string
-	Room          string
-	Links         []ProfileLink
-}
-
-// ProfileLink is an address of a person elsewhere. Mapping.LinkName has its name.
-type ProfileLink struct {
-	rule int // the position of its rule
-	Href string
-}
-
-// Unit is a unit of a person. Names are empty if they are not known.
-type Unit struct{ ID, Name, NameDE string }
-
-// PositionIn returns the position in a language, or else in the other one.
-func (p *Profile) PositionIn(lang string) string {
-	if lang == "de" && p.PositionDE != "" || p.Position == "" {
-		return p.PositionDE
-	}
-	return p.Position
-}
-
-// Bounds of what a profile has: a card is a few lines, whatever the record holds.
-const mostProfileText, mostAddress, mostUnits = 300, 2000, 50
 
 // people are the rules for profiles: which stored fields hold what, and by which flag it may be shown.
 type people struct {
@@ -187,52 +149,10 @@ func (p *people) read(it *Item) {
 			doc, _ := v.DocumentOK()
 			v = raw.Get(doc, r.member)
 		}
-		if href := identifier.First(v, r.href); href != "" {
+		if href := identifier.First(v, func(s string) string { return addressOf(r.url, s) }); href != "" {
 			to.Links = append(to.Links, ProfileLink{i, href})
 		}
 	}
-}
-
-// mailAddress matches an address that needs no quotes, and nothing that a program could take for more than one.
-var mailAddress = regexp.MustCompile(`^[\pL\pN._+/=~!#$*^-]{1,64}@[\pL\pN-]+(\.[\pL\pN-]+)+$`)
-
-// mailOf returns a text if it is an address of electronic mail, or "".
-func mailOf(s string) string {
-	if s = clean(s); len(s) <= mostProfileText && mailAddress.MatchString(s) {
-		return s
-	}
-	return ""
-}
-
-// webAddress returns a text as an address of the web, or "": scripts and data in place of an address are none, nor
-// is one with a password.
-func webAddress(s string) string {
-	address := markup.WebURL(clean(s))
-	if u, err := url.Parse(address); err != nil || u.User != nil || len(address) > mostAddress {
-		return ""
-	}
-	return address
-}
-
-var (
-	// bareAddress matches an address that lacks its beginning: www.institute.example/~moe
-	bareAddress = regexp.MustCompile(`^[\pL\pN-]+(\.[\pL\pN-]+)+(/[^\s]*)?$`)
-	// accountName matches a name at another site. It has no character that means something in an address.
-	accountName = regexp.MustCompile(`^@?[\pL\pN._~-]{1,100}$`)
-)
-
-// href returns the address of a link by a stored value: an address, or a name that the rule completes; or "".
-func (r *linkRule) href(value string) string {
-	value = clean(value)
-	switch address := webAddress(value); {
-	case address != "":
-		return address
-	case r.url != "" && accountName.MatchString(value):
-		return webAddress(strings.ReplaceAll(r.url, "{value}", url.PathEscape(value)))
-	case r.url == "" && bareAddress.MatchString(value):
-		return webAddress("https://" + value)
-	}
-	return ""
 }
 
 // LinkName returns the name of a link in a language.
@@ -256,47 +176,4 @@ func (m *Mapping) readMembership(about bson.Raw, it *Item) {
 			it.Units = append(it.Units, Unit{part(one, "id"), clean(part(one, "name")), clean(part(one, "name_de"))})
 		}
 	}
-}
-
-// pass passes the fields of a profile that marks have.
-func (p *Profile) pass(c *codec) {
-	c.text(&p.AcademicTitle, "")
-	c.text(&p.Position, "")
-	c.text(&p.PositionDE, "")
-	c.text(&p.Photo, "")
-	c.flag(&p.Pictured)
-	c.text(&p.Mail, "")
-	c.text(&p.Phone, "")
-	c.text(&p.Room, "")
-	passAll(c, &p.Links, (*ProfileLink).pass)
-}
-
-func (l *ProfileLink) pass(c *codec) {
-	l.rule = c.number(l.rule)
-	c.text(&l.Href, "")
-}
-
-// appendProfile appends the members that schema.org has for persons.
-func appendProfile(dst []byte, it *Item) []byte {
-	p := &it.Profile
-	dst = members(dst, "honorificPrefix", p.AcademicTitle, "jobTitle", p.PositionIn("en"), "image", p.Photo,
-		"email", p.Mail, "telephone", p.Phone)
-	dst = appendNamed(dst, "workLocation", "Place", p.Room)
-	dst = list(dst, "affiliation", it.Units, func(dst []byte, u *Unit) []byte {
-		name := u.Name
-		if name == "" {
-			name = u.ID
-		}
-		return append(members(append(dst, '{'), "@type", "Organization", "name", name, "identifier", u.ID), '}')
-	})
-	var same []string
-	if it.ORCID != "" {
-		same = append(same, identifier.ORCIDAddress(it.ORCID))
-	}
-	for _, l := range p.Links {
-		if !slices.Contains(same, l.Href) {
-			same = append(same, l.Href)
-		}
-	}
-	return list(dst, "sameAs", same, func(dst []byte, href *string) []byte { return ejson.AppendString(dst, *href) })
 }

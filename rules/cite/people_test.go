@@ -61,7 +61,8 @@ func TestProfile(t *testing.T) {
 		{"links", `"webpage": "www.hins.example/~moe", "google_scholar": "abC_-1", "socials": {"github": "moe", ` +
 			`"mastodon": "https://social.example/@moe", "unknown": "https://x.example", "youtube": "moe"}`,
 			"|||false|||||Homepage Webseite https://www.hins.example/~moe|Google Scholar Google Scholar " +
-				"https://scholar.google.com/citations?user=abC_-1|GitHub GitHub https://github.com/moe|Mastodon Mastodon " +
+				"https://scholar.google.com/citations?user=abC_-1|GitHub GitHub https://github.com/moe|Mastodon " +
+				"Mastodon " +
 				"https://social.example/@moe"},
 		{"hostile links", `"webpage": "javascript:alert(1)", "google_scholar": "x&y=<z>", "researchgate": "../x", ` +
 			`"linkedin": {"a": 1}, "socials": {"github": "a b", "mastodon": "data:text/html,x", "bluesky": ["//x"]}`,
@@ -118,7 +119,7 @@ func TestPeopleRules(t *testing.T) {
 		"  fax: {fields: [fax]}\n":                                    "people.fax: unknown property of persons",
 		"  mail: {when: x}\n":                                         "people.mail: needs fields",
 		"  mail: {fields: [a.b]}\n":                                   `"a.b" is not the name`,
-		"  mail: {fields: [a], lacking: true}\n":                      "people.mail.lacking: expected true or false, beside when",
+		"  mail: {fields: [a], lacking: true}\n":                      "people.mail.lacking: expected true or false",
 		"  mail: {fields: [a], if: b}\n":                              "people.mail.if: unknown key",
 		"  links: {a: b}\n":                                           "people.links: expected a list of rules",
 		"  links: [{name: X}]\n":                                      "people.links.1: needs a name and a field",

@@ -138,6 +138,24 @@ func (b *badge) pass(c *codec) {
 	c.text(&b.value, "")
 }
 
+// pass passes the fields of a profile that marks have.
+func (p *Profile) pass(c *codec) {
+	c.text(&p.AcademicTitle, "")
+	c.text(&p.Position, "")
+	c.text(&p.PositionDE, "")
+	c.text(&p.Photo, "")
+	c.flag(&p.Pictured)
+	c.text(&p.Mail, "")
+	c.text(&p.Phone, "")
+	c.text(&p.Room, "")
+	passAll(c, &p.Links, (*ProfileLink).pass)
+}
+
+func (l *ProfileLink) pass(c *codec) {
+	l.rule = c.number(l.rule)
+	c.text(&l.Href, "")
+}
+
 // encode returns an item as marks have it: the stamp, the kind, and the fields.
 func (m *Mapping) encode(it *Item) []byte {
 	c := codec{rules: m, data: binary.LittleEndian.AppendUint32(make([]byte, 0, 512), m.stamp)}

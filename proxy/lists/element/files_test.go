@@ -30,7 +30,8 @@ func file(t *testing.T, path string) element.File {
 func TestFiles(t *testing.T) {
 	hashed := regexp.MustCompile(`^/lists/(list|page|start|list\.portrait)\.[0-9a-f]{12}\.(js|css|svg)$`)
 	current := map[string]element.File{"/lists/list.js": element.Current("list.js"),
-		"/lists/list.css": element.Current("list.css"), "/lists/list.portrait.svg": element.Current("list.portrait.svg")}
+		"/lists/list.css":          element.Current("list.css"),
+		"/lists/list.portrait.svg": element.Current("list.portrait.svg")}
 	for served, f := range element.Files() {
 		if f.Path != served {
 			t.Errorf("%s is served under %s", f.Path, served)

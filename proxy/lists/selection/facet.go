@@ -233,8 +233,8 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 	return all, err
 }
 
-// Accessible counts the rows that are open access by year.
-func (m *Matches) Accessible(ctx context.Context) (map[string]int, error) {
+// Accessible counts the matching rows that are open access by year.
+func Accessible(ctx context.Context, m *Matches) (map[string]int, error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {
 		return nil, err
