@@ -13,6 +13,8 @@ import (
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
@@ -266,4 +268,65 @@ func yearsOf(ctx context.Context, rows *selection.Matches, open bool) (all []pag
 	}
 	slices.SortFunc(all, func(a, b page.YearCount) int { return cmp.Compare(a.Year, b.Year) })
 	return page.FillYears(all, open), nil
+}
+
+// findPerson adds the person whose list it is: pages show a card, and programs get the data. A person who is only
+// known from activities has none.
+func (d *document) findPerson(ctx context.Context, a *answer) error {
+	isPage := a.format.suffix == "" && !a.query.Flag(params.Embed)
+	if !a.isOfPerson() || !isPage && a.format.suffix != ".json" {
+		return nil
+	}
+	snap, err := a.snaps.Of(rules.ViewPersons)
+	if err != nil {
+		return err
+	}
+	row, err := snap.First(ctx, filter.And(a.lists.public, a.about.among(a.rows.ID)))
+	if row == nil || err != nil {
+		return err
+	}
+	it := &item{}
+	a.lists.o.Cite.View(rules.ViewPersons).Read(row, &it.Item)
+	showPerson(a, it)
+	it.href = a.links.ToPerson(it.User)
+	d.person = it
+	model := it.model()
+	d.Person = &model
+	return nil
+}
+
+// relatedTo adds the list of the people of a unit to the list about it, if there are any: those of the unit itself
+// or, if the request asks for them or there are no others, those of the units below, too.
+func (d *document) relatedTo(ctx context.Context, a *answer) error {
+	if a.about.name != params.Unit || a.format.suffix != "" && a.format.suffix != ".json" {
+		return nil
+	}
+	snap, err := a.snaps.Of(rules.ViewPersons)
+	if err != nil {
+		return err
+	}
+	where := filter.And(a.lists.public, a.lists.people().rows.Where)
+	for _, path := range []string{mark.Unit, mark.In} {
+		if path == mark.Unit && a.query.Flag(params.Deep) {
+			continue
+		}
+		row, err := snap.First(ctx, filter.And(where, filter.OneOf(path, a.rows.ID)))
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		q := params.Query{}.With(params.Unit, a.rows.ID)
+		if path == mark.In {
+			q = q.With(params.Deep, "1")
+		}
+		lang := a.query.Text(params.Lang)
+		d.Related = []page.Link{{
+			Href:  address(a.links.Base+"/lists/"+rules.ViewPersons, q.Over(a.asked.Only(params.Lang))),
+			Label: texts.In(lang).T(rules.ViewPersons),
+		}}
+		return nil
+	}
+	return nil
 }
