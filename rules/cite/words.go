@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
@@ -83,6 +84,25 @@ func withoutThousands(s string) string {
 
 // thousands matches a separator between the groups of a number.
 var thousands = regexp.MustCompile(`([0-9])[ .,]([0-9]{3})\b`)
+
+// Terms returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete:
+// many numbers begin with the digits of others. An empty term at the end means that.
+//
+//	owl mo      owl, mo      also finds moth
+//	owl 2021    owl, 2021, ""
+func Terms(words string) []string {
+	if orcid := identifier.FindORCID(words); orcid != "" {
+		return []string{WordOfORCID(orcid), ""}
+	}
+	if pmid := identifier.FindPMID(words); pmid != "" {
+		return []string{WordOfPMID(pmid), ""}
+	}
+	terms := fold.Terms(words)
+	if n := len(terms); n > 0 && len(terms[n-1]) == len("2021") && strings.Trim(terms[n-1], "0123456789") == "" {
+		terms = append(terms, "")
+	}
+	return terms
+}
 
 // WordOfORCID returns the word by which search finds the records of a person with an ORCID, or ""
 // without one. The prefix keeps parts of it from being found as numbers.

@@ -13,7 +13,6 @@ import (
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
-	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
@@ -86,29 +85,10 @@ func (m *Matches) having(given params.Query, name string) *filter.Filter {
 	if doi := params.DOI(words); doi != "" {
 		return filter.OneOf(mark.DOI, doi)
 	}
-	if terms := termsOf(words); len(terms) > 0 {
+	if terms := cite.Terms(words); len(terms) > 0 {
 		m.searches = append(m.searches, terms)
 	}
 	return nil
-}
-
-// termsOf returns the terms of words to search. Those that end in a year, or name an ORCID or a PMID, are complete:
-// many numbers begin with the digits of others. An empty term at the end means that.
-//
-//	owl mo      owl, mo      also finds moth
-//	owl 2021    owl, 2021, ""
-func termsOf(words string) []string {
-	if orcid := identifier.FindORCID(words); orcid != "" {
-		return []string{cite.WordOfORCID(orcid), ""}
-	}
-	if pmid := identifier.FindPMID(words); pmid != "" {
-		return []string{cite.WordOfPMID(pmid), ""}
-	}
-	terms := fold.Terms(words)
-	if n := len(terms); n > 0 && len(terms[n-1]) == len("2021") && strings.Trim(terms[n-1], "0123456789") == "" {
-		terms = append(terms, "")
-	}
-	return terms
 }
 
 // ofList returns the filter for the rows of the list, or of an item's page, that lists show.
