@@ -277,7 +277,7 @@ func readFile[T any](setting, name string, builtIn func() (string, []byte),
 // where they are.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
-// allViews declares the views and, if there are public lists, what the lists need.
+// allViews declares the views with their words and, if there are public lists, what the lists need.
 //
 // i.listed and not the setting counts: a reload may turn lists off, and the views keep what they have until a
 // restart.
@@ -285,7 +285,7 @@ func (i *institute) allViews() []index.Definition {
 	cfg := i.loaded.Load().Config
 	views := viewsOf(cfg)
 	if !i.listed {
-		return views
+		return proxylists.Words(views, i.cite)
 	}
 	views = proxylists.Views(views, i.cite)
 	unsearched := view.Mode(cfg.Views.Mode) == view.Memory || embeddedPath(cfg) != ""

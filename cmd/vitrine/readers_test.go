@@ -19,7 +19,7 @@ var valueReaders = map[string][]string{
 	"vitrine/rules/identifier": {"DOIAddress", "DOI", "DOIKey", "FindORCID", "FindNumber", "FindPMID"},
 	"vitrine/rules/keyword":    {"Key"},  // for a parameter
 	"vitrine/rules/display":    {"Text"}, // of a value counted in marks
-	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "WordOfORCID", "WordOfPMID", "View", "Badges",
+	"vitrine/rules/cite": {"Read", "With", "Brief", "Words", "Terms", "WordOfORCID", "WordOfPMID", "View", "Badges",
 		"Paragraphs", "Persons", "Notice", "ArticleNumber", "ORCIDPage", "Meta", "PositionIn", "LinkName",
 		"AppendBibTeX", "AppendRIS", "AppendCSL", "AppendJSONLD", "AppendCOinS"},
 }

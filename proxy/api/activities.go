@@ -2,26 +2,34 @@ package api
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
+	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/identifier"
+	"vitrine/rules/mark"
 )
 
 // activities answers GET /api/activities: aggregate takes precedence over full, and full over columns, as for
 // projects.
 func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	p := r.Params
-	list := e.activitiesOf(r, e.query.Filter(p, ""))
+	list := e.searched(e.activitiesOf(r, e.query.Filter(p, "")), r)
 	list.page = p.Page()
 	field, full, columns := p.Field("aggregate"), p.Flag("full"), p.Columns(renderedColumns...)
 	in := e.translator(p)
+	if field == "" { // groups have an order of their own
+		list = e.sorted(list, r)
+	}
 	// A parameter that the chosen form does not read is marked, so that the answer says in Vitrine-Ignored that it
 	// had no effect. The order of the cases is the order of precedence.
 	switch {
@@ -53,6 +61,44 @@ func (e *Env) activitiesOf(r Request, matching *filter.Filter) listing {
 		list.restricted = "activity-types"
 	}
 	return list
+}
+
+// searched adds to a list the words that a request asks for. Words are searched, beside the filter, as those of
+// lists are: a DOI finds the records that have it.
+func (e *Env) searched(l listing, r Request) listing {
+	words := r.Params.Words()
+	if doi := identifier.DOI(words); doi != "" {
+		has := filter.OneOf(mark.DOI, identifier.DOIKey(doi))
+		if r.whole || !e.o.Hidden.Hides("doi") { // records that are not public have no mark
+			stored := bson.D{{Key: "$options", Value: "i"},
+				{Key: "$regex", Value: `^(https?://(dx\.)?doi\.org/|doi: ?)?` + regexp.QuoteMeta(doi) + "$"}}
+			has = filter.Or(has, r.Params.Checked(e.query.Compile(bson.D{{Key: "doi", Value: stored}}, "")))
+		}
+		l.filter = filter.And(l.filter, has.As(query.WordsParam))
+		return l
+	}
+	if terms := cite.Terms(words); len(terms) > 0 {
+		l.asked.words = [][]string{terms}
+	} else if words != "" {
+		r.Params.MarkUnknown(query.WordsParam, words)
+	}
+	return l
+}
+
+// sorted adds to a list the order that a request asks for.
+func (e *Env) sorted(l listing, r Request) listing {
+	l.asked.order = r.Params.Order()
+	if e.o.Hidden == nil || r.whole {
+		return l
+	}
+	for _, f := range l.asked.order {
+		path := f.Path.String()
+		l.asked.nested = append(l.asked.nested, r.Params.Checked(e.query.Compile(bson.D{{Key: "$or", Value: bson.A{
+			bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: bson.A{"object", "javascriptWithScope"}}}}},
+			bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$type", Value: "array"}}}}}},
+		}}}, "")))
+	}
+	return l
 }
 
 // activityRow appends the default row: id, activity, icon, type, subtype, year. A record that is not rendered has

@@ -38,5 +38,9 @@ func TestInStore(t *testing.T) {
 		"WithoutRaw":                      TestWithoutRaw,
 		"HiddenIsNoFilter":                TestHiddenIsNoFilter,
 		"AllPersonsAreFound":              TestAllPersonsAreFound,
+		"Sort":                            TestSort,
+		"SortAsUsual":                     TestSortAsUsual,
+		"Words":                           TestWords,
+		"HiddenFieldsDoNotSort":           TestHiddenFieldsDoNotSort,
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 	"vitrine/rules/suggest"
+	"vitrine/rules/views"
 )
 
 // listing selects a page of a view's rows that match a filter.
@@ -27,6 +28,7 @@ type listing struct {
 	filter   *filter.Filter
 	page     query.Page
 	order    raw.Sort // nil means the view's own order
+	asked    asked    // beside the filter
 	prepared string   // the fragment that is the whole row; empty if there is none
 	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
@@ -52,39 +54,63 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		})
 }
 
+// usualOrder returns the order of a list whose request asks for none.
+func (l listing) usualOrder() raw.Sort {
+	if v, ok := views.Named(l.view); ok && l.order == nil {
+		return orderOf(v)
+	}
+	return l.order
+}
+
 // ofSeveral is a bodyFunc that also reads other views than that of the rows.
 type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Selection) (*response.Body, error)
 
 // planOf is plan for a body that is also made from other views, which the caller adds to the plan.
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
-	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" +
+	key := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" +
 		l.filter.Key()
+	if l.asked.order.Equal(l.usualOrder()) {
+		l.asked.order = nil // the same rows, in the same order
+	}
+	if asked := l.asked.key(); asked != "" {
+		key = asked + "\x00" + key
+	}
 	if l.value.value != "" { // the answer reports it
-		query += "\x00" + l.value.param + strconv.Quote(l.value.value)
+		key += "\x00" + l.value.param + strconv.Quote(l.value.value)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
-		selected, err := s.Own().Select(ctx, l.filter)
+		selected, err := s.Own().Search(ctx, l.filter, view.Uncounted, l.asked.words...)
 		if err != nil {
 			return nil, err
 		}
-		b, err := body(ctx, s, selected.By(l.order))
+		order, ignored, err := l.asked.ordering(ctx, s.Own(), selected, l.restricted != "")
 		if err != nil {
 			return nil, err
 		}
+		if selected = selected.By(l.order); order != nil {
+			selected = selected.By(order)
+		}
+		b, err := body(ctx, s, selected)
+		if err != nil {
+			return nil, err
+		}
+		b.Ignored = ignored
 		b.Selected.On, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
+		b.Selected.Searches, b.Selected.Order = l.asked.words, order
 		// A view in the store is not searched for the values that it has: that would read all of it for one wrong
 		// word. A restricted list does not say what is near either, since the value could be that of a row the
 		// caller may not see.
 		if rows, resident := s.Own().Resident(); resident {
 			b.RowMemory += int64(rows.Len() / 8) // the set of selected rows
 			if selected.Count() == 0 && l.restricted == "" {
-				b.Ignored, err = l.value.unknown(ctx, s.Own())
+				ignored, err = l.value.unknown(ctx, s.Own())
+				b.Ignored = query.JoinIgnored(b.Ignored, ignored)
 			}
 		}
 		return b, err
 	}
 	return response.Plan{
-		View: l.view, Query: query, Build: build, Restricted: l.restricted,
+		View: l.view, Query: key, Build: build, Restricted: l.restricted,
 		Caching: response.Caching{Period: response.Until(l.filter.Until())},
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
-	"vitrine/rules/raw"
 	"vitrine/rules/views"
 )
 
@@ -118,10 +117,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *atomic.Bo
 // since requests are known to use them.
 func Views(warm ...string) (defs []index.Definition) {
 	for _, v := range views.All() {
-		def := index.Definition{Name: v.Name, Warm: slices.Clone(v.Filtered)}
-		if v.Order != "" {
-			def.Order = raw.Sort{{Path: raw.PathOf(v.Order), Desc: true}}
-		}
+		def := index.Definition{Name: v.Name, Order: orderOf(v), Warm: slices.Clone(v.Filtered)}
 		if v.Name == rules.ViewActivities {
 			def.Fragments, def.Searched = activityFragments(), []string{"title"}
 			def.Warm = slices.Concat([]string{fragTable, fragList}, v.Filtered, warm)

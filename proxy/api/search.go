@@ -58,6 +58,7 @@ func (e *Env) search(of searchable) Handler {
 		if of.view == rules.ViewActivities {
 			list = e.activitiesOf(r, list.filter)
 		}
+		list = e.searched(list, r)
 		list.page = p.Page()
 		by, err := e.aggregation(p)
 		if err != nil {
@@ -66,6 +67,7 @@ func (e *Env) search(of searchable) Handler {
 		if by.field != "" {
 			return by.plan(list), nil
 		}
+		list = e.sorted(list, r) // groups have an order of their own
 		if of.view == rules.ViewActivities {
 			return list.foundActivities(p, e.translator(p)), nil
 		}

@@ -32,10 +32,16 @@ func TestIgnoredIsTold(t *testing.T) {
 		"/api/activities?json={\"year\":{\"$gte\":1},\"in\":1}":   "in (no record has it)",
 		"/api/activities?json={\"$expr\":{\"$eq\":[\"$in\",1]}}":  "",
 		"/api/activities?limt=1":                                  "limt (did you mean limit?)",
-		"/api/activities?colums[]=title&sort=x&search=y":          "colums (did you mean columns?), sort, search",
-		"/api/activities?json={}&filter[type]=publication":        "filter",
-		"/api/activities?full=1&columns[]=title":                  "columns",
-		"/api/activities?%C3%BC%0D%0A=1":                          "%C3%BC%0D%0A",
+		"/api/activities?colums[]=title&search=y":                 "colums (did you mean columns?), search (use q)",
+		"/api/activities?sort=-year,nosuch,id":                    "nosuch (no record has it)",
+		"/api/activities?q=-":                                     "q=-",
+		"/api/activities?sort=year,type,title,doi,pubmed,year": "sort=pubmed (rows are sorted by 4 fields at " +
+			"most)",
+		"/api/activities?aggregate=type&sort=year":         "sort",
+		"/api/all-activities?sort=year&q=owl":              "sort, q",
+		"/api/activities?json={}&filter[type]=publication": "filter",
+		"/api/activities?full=1&columns[]=title":           "columns",
+		"/api/activities?%C3%BC%0D%0A=1":                   "%C3%BC%0D%0A",
 		"/api/all-activities?page=my-activites": "page=my-activites (did you mean " +
 			"page=my-activities?)",
 		"/api/all-activities?limit=1": "limit",
@@ -51,13 +57,19 @@ func TestIgnoredIsTold(t *testing.T) {
 		"/api/users/ada?limit=1":                                 "limit",
 		"/api/activities?author=x":                               "author",
 		"/api/activities?per_page=5&start=5&format=xml": "" +
-			"per_page (did you mean limit?), start (did you mean offset?), format",
-		"/api/activities?fields=title&groupby=year&page=2": "fields (did you mean columns?), groupby (did you " +
-			"mean aggregate?), page (did you mean offset?)",
-		"/api/activities?where=x&language=de":     "where (did you mean filter?), language (did you mean lang?)",
-		"/api/projects?q=owl&limit=1":             "q (did you mean search?)",
-		"/api/all-activities?author=x&offset=1":   "author (did you mean user?), offset",
-		"/api/all-activities?category=x&start=1":  "category (did you mean type?), start",
+			"per_page (use limit), start (use offset), " +
+			"format (answers are JSON; public lists have CSV and other formats)",
+		"/api/activities?fields=title&groupby=year&page=2": "fields (use columns[]), groupby (use aggregate), " +
+			"page (use offset and limit)",
+		"/api/activities?fields[]=title&per-page=5&select=x&size=9&from=1": "fields (use columns[]), " +
+			"per-page (use limit), select (use columns[]), size (use limit), from (use offset)",
+		"/api/search/journals?order=name&dir=desc&query=x": "order (use sort), " +
+			"dir (use sort=-FIELD for descending order), query (use q)",
+		"/api/html?page=2&sort=year":              "page, sort",
+		"/api/activities?where=x&language=de":     "where (use filter), language (use lang)",
+		"/api/projects?q=owl&limit=1":             "q (use search)",
+		"/api/all-activities?author=x&offset=1":   "author (use user), offset",
+		"/api/all-activities?category=x&start=1":  "category (use type), start",
 		"/api/levenshtein?title=x&query=x":        "query",
 		"/api/events?q=x&form=x&data=x&version=x": "q, form, data, version",
 	} {
@@ -104,7 +116,7 @@ func TestIgnoredKeysAreTold(t *testing.T) {
 		{"/api/activities?json={", session[:2], 400, "X-API-Key"},
 		{"/api/activities?apikey=wrong&limit=x", session[:2], 400, "apikey, X-API-Key"},
 		{"/api/activities?y=1&apikey=wrong&X-API-Key=", session[:2], 200,
-			"apikey, X-API-Key, y, X-API-Key (did you mean apikey?)"},
+			"apikey, X-API-Key, y, X-API-Key (use apikey)"},
 		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"},
 		{"/api/activities?Key=1", session[:2], 200, "X-API-Key, Key"}, // kept
 		{"/api/activities?Key=1", nil, 200, "Key"},

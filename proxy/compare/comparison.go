@@ -276,7 +276,10 @@ func (c *Comparison) Request(method, logged string) (r Request, err error) {
 			separator = "&"
 		}
 	}
-	return Request{method, target}, nil
+	if r = (Request{method, target}); r.own() {
+		return Request{}, ErrOwn
+	}
+	return r, nil
 }
 
 // keeps reports whether the new side keeps the answers to an encoded path.

@@ -28,6 +28,7 @@ const (
 	ErrMethod NotAsked = "other methods than GET and HEAD"
 	ErrURL    NotAsked = "unreadable URLs"
 	ErrPath   NotAsked = "other paths"
+	ErrOwn    NotAsked = "sort and q, which OSIRIS does not read"
 )
 
 // mostURL is the longest URL that is sent, in bytes. Servers refuse longer ones, and a log may have anything.
@@ -73,6 +74,21 @@ func (r Request) parameters() url.Values {
 
 // parameter returns the value of a parameter, or "".
 func (r Request) parameter(name string) string { return r.parameters().Get(name) }
+
+// own reports whether a request has a parameter that Vitrine alone reads. Its answer differs on purpose, and so may
+// each of its rows.
+func (r Request) own() bool {
+	if endpoint := r.Endpoint(); endpoint != "/api/activities" && !strings.HasPrefix(endpoint, "/api/search/") {
+		return false
+	}
+	for name, values := range r.parameters() {
+		name, _, _ = strings.Cut(name, "[")
+		if (name == "sort" || name == "q") && strings.Join(values, "") != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // offset returns the offset that the new side reads: 0 for what is none, and where it reads none.
 func (r Request) offset() int {

@@ -20,6 +20,8 @@ type Selected struct {
 	Rows    int      `json:"rows"`
 	Of      int      `json:"of"`
 	Clauses []Clause `json:"clauses"` // the conditions that all selected rows satisfy
+	// Order is what the request sorts rows by, without fields that no row has; empty if rows have the list's own order.
+	Order string `json:"order,omitempty"`
 	Has     bool     `json:"has"`     // the record in question is selected
 }
 
@@ -83,6 +85,9 @@ func (a *asked) ask(ctx context.Context, of response.Selected) (err error) {
 	// The verdict about the whole selection comes first: the clauses then explain it.
 	q := counting{snap: of.On}
 	a.selected = &Selected{Rows: of.Count, Of: of.On.Len()}
+	if of.Order != nil {
+		a.selected.Order = of.Order.Total().String()
+	}
 	// The verdicts about the record.
 	if a.row != nil {
 		if q.one, err = of.On.Select(ctx, a.record); err != nil {

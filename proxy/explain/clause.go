@@ -9,7 +9,6 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists"
-	"vitrine/proxy/lists/params"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
@@ -98,9 +97,9 @@ func howOf(s *view.Snapshot, n filter.Node) (how string, reads bool) {
 	return read, true
 }
 
-// onMark reports whether a clause tests the mark of a public record, or its words, other than for its presence.
+// onMark reports whether a clause tests the mark of a public record other than for its presence.
 func (c Clause) onMark() bool {
-	return c.From == params.Words || strings.HasPrefix(c.Path, mark.Field) ||
+	return strings.HasPrefix(c.Path, mark.Field) ||
 		slices.ContainsFunc(c.Clauses, Clause.onMark)
 }
 

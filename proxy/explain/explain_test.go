@@ -108,7 +108,8 @@ func (x *explaining) request() (r explainedRequest) {
 	switch x.random.IntN(10) {
 	case 0, 1, 2:
 		r.url = "/api/activities?json=" + x.filter() +
-			pick(x, "", "", "&full=1", "&limit=40&offset=20", "&columns[]=title&columns[]=authors.user")
+			pick(x, "", "", "&full=1", "&limit=40&offset=20", "&columns[]=title&columns[]=authors.user",
+				"&q=night&sort=-title", "&sort=title,-year&limit=30&offset=10")
 	case 3:
 		r.url, r.user = "/api/all-activities?json="+x.filter()+
 			pick(x, "", "&type=publication", "&page=portal"), pick(x, users...)

@@ -71,31 +71,22 @@ func citations(head, between, tail string, write func([]byte, *cite.Item) []byte
 // into answers, see bibTeX.
 const fragBibTeX = "bib"
 
-// Views adds to the definitions of views the words, the indexes and the entries in BibTeX that public lists need.
-// It changes defs and returns them. Other views than those with lists stay as they are.
+// Views adds to the definitions of views the words, the indexes and the entries in BibTeX that public lists need, and
+// the words of other views. It changes defs and returns them.
 func Views(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]
-		if !slices.Contains(views, d.Name) {
-			continue
+		if slices.Contains(views, d.Name) {
+			d.WordRules = wordRules + mapping.Fingerprint
 		}
-		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person,
 				mark.Project, mark.Topic, mark.Keyword, mark.OA, mark.About)
 			d.Fragments = append(d.Fragments,
-				index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(read)})
-		}
-		// A store searches only words that were published by the same rules. The number goes up if the program
-		// reads other words of a row, and the fingerprint changes with the rules for citations.
-		d.WordRules = "words/6 " + mapping.Fingerprint
-		d.Words = func(row bson.Raw, add func(text string, title bool)) {
-			if mark.Of(row) != nil {
-				read.Words(row, add)
-			}
+				index.Fragment{Name: fragBibTeX, Bulky: true, Encode: appendBibTeXOf(mapping.View(d.Name))})
 		}
 	}
-	return defs
+	return Words(defs, mapping)
 }
 
 // appendBibTeXOf returns the encoder of the fragment. Only public rows have an entry.

@@ -5,12 +5,15 @@ import (
 	"testing"
 )
 
-// TestMeanings: a name from elsewhere means one parameter. Which of them an endpoint reads, package api tests.
+// TestMeanings: a name from elsewhere means one parameter, or words to search and else what searches titles. Which
+// of them an endpoint reads, package api tests.
 func TestMeanings(t *testing.T) {
 	means := map[string]string{}
 	for _, m := range meanings {
 		for other := range strings.FieldsSeq(m.Others) {
-			if before, found := means[other]; found || other != strings.ToLower(other) || other == m.Word {
+			before, found := means[other]
+			twice := found && (before != WordsParam || m.Word != "search")
+			if twice || other != strings.ToLower(other) || other == m.Word {
 				t.Errorf("%s means %s and %s", other, before, m.Word)
 			}
 			means[other] = m.Word

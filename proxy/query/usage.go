@@ -76,7 +76,7 @@ func (p Params) Ignored() string {
 		}
 		text := escape(pair.name)
 		if !read {
-			text += didYouMean("", meanings.Near(pair.name, p.names))
+			text += instead(pair.name, p.names)
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -158,19 +158,4 @@ func didYouMean(before, word string) string {
 		return ""
 	}
 	return " (did you mean " + before + escape(word) + "?)"
-}
-
-// meanings has the names that other systems have for parameters of the API. A hint names only those that the
-// endpoint reads.
-var meanings = suggest.Meanings{
-	{Word: "limit", Others: "per_page perpage page_size pagesize size rows max maxresults max_results top num"},
-	{Word: "offset", Others: "start skip page startrecord"},
-	{Word: "search", Others: "q query text term find"},
-	{Word: "filter", Others: "where criteria"},
-	{Word: "columns", Others: "fields field select properties attributes"},
-	{Word: "aggregate", Others: "group groupby group_by facet facets"},
-	{Word: "user", Others: "person author autor name staff username"},
-	{Word: "type", Others: "category kind"},
-	{Word: "lang", Others: "language locale"},
-	{Word: KeyParam, Others: "x-api-key"},
 }

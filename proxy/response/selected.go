@@ -8,6 +8,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Selected says which rows a body is made of, so that the same can be asked again: an explanation does.
@@ -15,6 +16,7 @@ type Selected struct {
 	On       *view.Snapshot // whose rows they are; nil if the body is not made of selected rows
 	Filter   *filter.Filter
 	Searches [][]string // the terms of each search
+	Order    raw.Sort   // that the request asks for; nil if the rows have the list's own
 	Count    int        // of the selected rows
 	// Rows are on the answer's page. It is nil if the answer lists all selected rows, or none.
 	Rows Rows[bson.Raw]

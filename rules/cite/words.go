@@ -7,16 +7,34 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/fold"
 	"vitrine/rules/identifier"
 	"vitrine/rules/mark"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
+
+// wordFields are the fields by whose words search finds the rows of views that have no works. The first one is the
+// title.
+var wordFields = map[string][]string{
+	rules.ViewPersons:  {"last", "first"},
+	rules.ViewJournals: {"journal", "title", "abbr", "publisher", "issn"},
+}
 
 // Words calls add for each text by which search finds a row: title, persons, keywords, venue, year
 // and numbers. title says that the text belongs to the title, which ranks higher. An empty text
 // adds no word.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
+	if fields := wordFields[m.view]; fields != nil {
+		for i, name := range fields {
+			for _, text := range display.Texts(raw.Get(row, name)) {
+				add(markup.Plain(text), i == 0)
+			}
+		}
+		return
+	}
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
 		add(it.Name, true)

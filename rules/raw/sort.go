@@ -2,6 +2,7 @@ package raw
 
 import (
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -26,6 +27,28 @@ func (s Sort) Total() Sort {
 		}
 	}
 	return append(slices.Clip(s), ByID)
+}
+
+// Has reports whether the order has a field with a path.
+func (s Sort) Has(path Path) bool {
+	return slices.ContainsFunc(s, func(f SortField) bool { return f.Path.Equal(path) })
+}
+
+// Equal reports whether two orders sort rows alike, ties broken by _id.
+func (s Sort) Equal(other Sort) bool {
+	return slices.EqualFunc(s.Total(), other.Total(),
+		func(a, b SortField) bool { return a.Desc == b.Desc && a.Path.Equal(b.Path) })
+}
+
+// String returns the order as clients write it, such as "-year,title".
+func (s Sort) String() string {
+	all := make([]string, len(s))
+	for i, f := range s {
+		if all[i] = f.Path.String(); f.Desc {
+			all[i] = "-" + all[i]
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // ReadKeys sets keys to the values by which a document is sorted, one for each field.

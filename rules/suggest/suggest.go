@@ -33,6 +33,17 @@ func (m Meanings) Hint(text string, words []string) string {
 // Near returns the word of which text is a misspelling, or "" if there is none. Long texts have none.
 func Near(text string, words []string) string { return Meanings(nil).Near(text, words) }
 
+// Same returns the word that means the same as text, if it is one of words, or "".
+func (m Meanings) Same(text string, words []string) string {
+	text = strings.ToLower(text)
+	for _, meaning := range m {
+		if slices.Contains(words, meaning.Word) && slices.Contains(strings.Fields(meaning.Others), text) {
+			return meaning.Word
+		}
+	}
+	return ""
+}
+
 // Near returns the word that means the same as text, or else the one of which text, or what means the same, is a
 // misspelling. It returns only one of words, or "".
 func (m Meanings) Near(text string, words []string) string {

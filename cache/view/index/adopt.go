@@ -21,9 +21,9 @@ import (
 // parts. A file with another version is not read, and its values are derived again.
 const derivedRules = "1 "
 
-// DerivedRules identifies the rules by which values are derived from rows. WordRules are part of them, because the
+// DerivedRules identifies the rules by which values are derived from rows. WordsBy is part of them, because the
 // words of rows depend on how texts are folded and split.
-func (d *Definition) DerivedRules() string { return derivedRules + d.WordRules }
+func (d *Definition) DerivedRules() string { return derivedRules + d.WordsBy }
 
 // derivedDocument is the document of a derived value. Which Parts it has depends on the kind: joined writes them,
 // and unpack reads them.

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index/words"
+	"vitrine/rules"
 	"vitrine/rules/fold"
 )
 
@@ -30,7 +30,7 @@ func (s *segment) words() *words.Index {
 // Searchable returns an error if the view declares no words.
 func (d *Definition) Searchable() error {
 	if d.Words == nil {
-		return fmt.Errorf("view %s has no words to search", d.Name)
+		return rules.Wrongf("q", "", "view %s has no words to search", d.Name)
 	}
 	return nil
 }

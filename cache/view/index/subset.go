@@ -69,7 +69,9 @@ func (s *Subset) By(order raw.Sort) *Subset {
 		return s
 	}
 	by := *s
-	by.order = order
+	if by.order = order; order.Equal(s.table.def.Order) { // the rows lie in it, or the table has it sorted
+		by.order, by.levels = nil, nil
+	}
 	return &by
 }
 

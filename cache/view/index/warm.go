@@ -70,7 +70,7 @@ func (s *segment) warm(ctx context.Context) {
 			s.texts(path, s.pathIndex(path, s.workers), true)
 		}
 	}
-	if s.def.Words != nil && ctx.Err() == nil {
+	if s.def.Words != nil && !s.def.WordsLate && ctx.Err() == nil {
 		s.words()
 	}
 	for _, name := range s.def.Warm {
