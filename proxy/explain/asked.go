@@ -22,7 +22,7 @@ type Selected struct {
 	Clauses []Clause `json:"clauses"` // the conditions that all selected rows satisfy
 	// Order is what the request sorts rows by, without fields that no row has; empty if rows have the list's own order.
 	Order string `json:"order,omitempty"`
-	Has     bool     `json:"has"`     // the record in question is selected
+	Has   bool   `json:"has"` // the record in question is selected
 }
 
 // asked is what was asked about an answer. One explanation has one asked, which belongs to its goroutine. inspect

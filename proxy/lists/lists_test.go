@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/mark"
 )
 
-// TestViews: only rows with a mark have words, and only in views that lists show.
+// TestViews: rows have words with and without a mark, and only lists index them before they are shown.
 func TestViews(t *testing.T) {
 	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {
@@ -25,10 +25,11 @@ func TestViews(t *testing.T) {
 	for _, def := range lists.Views(api.Views(), mapping) {
 		listed := slices.Contains([]string{rules.ViewActivities, rules.ViewPersons, rules.ViewProjects,
 			rules.ViewEvents}, def.Name)
-		if (def.Words != nil) != listed {
-			t.Errorf("%s: has words: %v", def.Name, def.Words != nil)
+		searched := listed || def.Name == rules.ViewProposals || def.Name == rules.ViewJournals
+		if (def.Words != nil) != searched || def.WordsLate == listed {
+			t.Errorf("%s: has words: %v, late: %v", def.Name, def.Words != nil, def.WordsLate)
 		}
-		if !listed {
+		if !searched {
 			continue
 		}
 		b := index.NewBuilder(def, index.NewBudget(1<<20, 0))
@@ -51,7 +52,7 @@ func TestViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found, err := all.Search(t.Context(), []string{"moth"}); err != nil || found.Count() != 1 {
+		if found, err := all.Search(t.Context(), []string{"moth"}); err != nil || found.Count() != 3 {
 			t.Errorf("%s: Search finds %v, %v", def.Name, found, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// wordFields are the fields by whose words search finds the rows of views that have no works. The first one is the
+// wordFields are further fields by whose words search finds the rows of views that have no works. The first one is the
 // title.
 var wordFields = map[string][]string{
 	rules.ViewPersons:  {"last", "first"},
@@ -27,13 +27,10 @@ var wordFields = map[string][]string{
 // and numbers. title says that the text belongs to the title, which ranks higher. An empty text
 // adds no word.
 func (m *Mapping) Words(row bson.Raw, add func(text string, title bool)) {
-	if fields := wordFields[m.view]; fields != nil {
-		for i, name := range fields {
-			for _, text := range display.Texts(raw.Get(row, name)) {
-				add(markup.Plain(text), i == 0)
-			}
+	for i, name := range wordFields[m.view] {
+		for _, text := range display.Texts(raw.Get(row, name)) {
+			add(markup.Plain(text), i == 0)
 		}
-		return
 	}
 	m.With(row, func(it *Item) {
 		add(it.Text, true)
