@@ -276,7 +276,7 @@ func dividedLists() (targets []string) {
 				view := []string{"activities", "projects", "events"}[n%3]
 				targets = append(targets, fmt.Sprintf("/lists/%s.json?%s&%s&limit=%d&page=%d&facets=%s",
 					view, choices[n%len(choices)], by, 3+n%40, 1+n%4, facets[(n+1)%3]))
-				targets = append(targets, fmt.Sprintf("/lists/activities?%s&limit=30&page=%d&%s",
+				targets = append(targets, fmt.Sprintf("/lists/activities?%s&limit=30&jump=1&page=%d&%s",
 					by, 1+n%4, choices[(n+1)%len(choices)]))
 			}
 		}

@@ -276,22 +276,25 @@ func (a *answer) absent(ctx context.Context) error {
 	return notFound(reason + ", did you mean " + near + "?")
 }
 
-// turns returns the addresses of other pages, as far as they exist, by their relation: first, prev, next and last.
-// In a fragment they are addresses of pages, because a browser follows them without the script; on a site with a
-// page_url they are addresses of that site.
-func (a *answer) turns() map[string]string {
+// turn returns the address of page n of the list. In a fragment it is that of a page, because a browser follows it
+// without the script; on a site with a page_url it is an address of that site.
+func (a *answer) turn(n int) string {
 	suffix := strings.TrimSuffix(a.format.suffix, ".html")
-	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
 	if suffix != a.format.suffix && a.def.PageURL != "" {
-		address = a.sitePage
+		return a.sitePage(n)
 	}
+	return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n)))
+}
+
+// turns returns the addresses of other pages, as far as they exist, by their relation: first, prev, next and last.
+func (a *answer) turns() map[string]string {
 	// prev leads to the last page if the request asks for a page behind it.
 	n, all := a.query.Number(params.Page), map[string]string{}
 	if n > 1 {
-		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
+		all["first"], all["prev"] = a.turn(1), a.turn(min(n-1, a.pages))
 	}
 	if n < a.pages {
-		all["next"], all["last"] = address(n+1), address(a.pages)
+		all["next"], all["last"] = a.turn(n+1), a.turn(a.pages)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -85,7 +86,8 @@ func newDocument(a *answer) *document {
 			Head:    headOf(a),
 			Notes:   a.notes(),
 			Heading: a.query.Number(params.Heading), Untitled: !a.query.Flag(params.Title),
-			Count: a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages,
+			Numbered: a.query.Flag(params.Numbered),
+			Count:    a.count, Entries: a.entries, Page: a.query.Number(params.Page), Pages: a.pages,
 			Limit: a.query.Number(params.Limit),
 			Q:     a.query.Text(params.And(params.Words)), Group: a.query.FormValue(params.Group),
 			Sort: a.query.Text(params.Sort), Turns: a.turns(),
@@ -108,12 +110,17 @@ func newDocument(a *answer) *document {
 // headOf returns the head of the pages of an answer, without links to other formats and languages.
 func headOf(a *answer) page.Head {
 	head := a.lists.head(a.title, a.query.Text(params.Lang))
-	// without what the element leaves out: ids begin with it
-	head.Base, head.Self = a.links.Base, a.url("", a.asked.With(params.JSONLD).With(params.Title))
+	head.Base, head.Self = a.links.Base, a.self(a.asked[params.Page]...)
 	head.Canonical, head.AsOf = a.canonicalURL(), a.snap.Meta().Published
 	head.OEmbed = a.links.Base + "/oembed?url=" + url.QueryEscape(a.url("", a.asked.Merge()))
 	head.Embed, head.Theme = a.query.Flag(params.Embed), a.query.Text(params.Theme)
 	return head
+}
+
+// self returns the address of a page of the list, by its number if it is not the first, without what the element
+// leaves out: ids begin with it.
+func (a *answer) self(number ...string) string {
+	return a.url("", a.asked.With(params.JSONLD).With(params.Title).With(params.Page, number...))
 }
 
 // addFormats adds the addresses of the list in the other formats, and the links to those with a label.
@@ -185,8 +192,25 @@ func (d *document) count(ctx context.Context, a *answer) (err error) {
 		d.OpenAccess = chart == params.OA
 		d.Years, err = yearsOf(ctx, a.rows, d.OpenAccess)
 	}
+	if err == nil && a.query.Flag(params.Jump) {
+		err = d.addJumps(ctx, a)
+	}
 	if a.format.suffix == ".json" && err == nil {
 		d.missing, err = a.rows.Missing(ctx)
+	}
+	return err
+}
+
+// addJumps adds the places where the groups of the list begin, on whatever page.
+func (d *document) addJumps(ctx context.Context, a *answer) error {
+	starts, err := a.rows.Starts(ctx)
+	for _, start := range starts {
+		n := (start.Position-1)/max(d.Limit, 1) + 1
+		jump := page.Jump{Value: start.Value, Label: start.Label, Page: n}
+		if n != d.Page {
+			jump.Href, jump.Self = a.turn(n), a.self(strconv.Itoa(n))
+		}
+		d.Jumps = append(d.Jumps, jump)
 	}
 	return err
 }

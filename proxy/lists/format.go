@@ -38,6 +38,7 @@ var formats = func() []format {
 	// shown are the parameters of formats for readers. JSON leaves out the last, since it has no block of JSON-LD.
 	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors,
 		params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
+	numbers := []string{params.Numbered, params.Jump} // of HTML
 	// append must not write into shown and file, which rows share: shown is clipped, and file has no capacity to
 	// spare.
 	file := []string{params.Sort, params.Page, params.Limit}
@@ -47,12 +48,12 @@ var formats = func() []format {
 		params.Authors: {mostAuthors}}
 	return []format{
 		{media: "text/html", coding: utf8,
-			reads: append(slices.Clip(shown), params.Embed, params.Theme, params.Title),
+			reads: slices.Concat(shown, numbers, []string{params.Embed, params.Theme, params.Title}),
 			usual: params.Query{params.Authors: {mostAuthors}}},
 		{suffix: ".json", media: "application/json", coding: utf8, label: "JSON", reads: shown[:len(shown)-1],
 			usual: params.Query{params.Authors: {mostAuthors}}},
 		{suffix: ".html", media: "text/html", coding: utf8,
-			reads: append(slices.Clip(shown), params.Heading, params.Title),
+			reads: slices.Concat(shown, numbers, []string{params.Heading, params.Title}),
 			usual: params.Query{params.Authors: {mostAuthors}, params.Facets: {params.None}}},
 		{suffix: ".bib", media: "application/x-bibtex", coding: utf8, label: "BibTeX",
 			reads: append(file, params.LaTeX), usual: all, cites: true},

@@ -57,7 +57,11 @@ func section(l *List, level int, onPage bool) []byte {
 	if l.Untitled && !onPage {
 		label = attribute("aria-label", l.Title)
 	}
-	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), label,
+	class := "vl-list"
+	if l.Numbered {
+		class += " vl-numbered"
+	}
+	f.write("<section", attribute("class", class), attribute("id", f.id), attribute("lang", f.t.Code()), label,
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)),
 		attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
 	if !onPage && !l.Untitled {
@@ -68,6 +72,7 @@ func section(l *List, level int, onPage bool) []byte {
 		f.write(`<p class="vl-note" role="note" dir="auto">`, text(note), "</p>\n")
 	}
 	f.chart(l.Years, l.OpenAccess)
+	f.jumps(l)
 	for i, it := range l.Items {
 		// Each run of items in the same groups is a list of its own, whose numbers go on from the one before.
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
@@ -123,10 +128,38 @@ func (f *fragment) heading(level int, class, id, title string) {
 		text(title), "</", tag, ">\n")
 }
 
+// groupID begins the end of the id of a group's heading.
+const groupID = "_g"
+
+// jumps writes links to the groups of the list. One that begins on another page has the address of that page, and
+// the page's number for the element.
+func (f *fragment) jumps(l *List) {
+	if len(l.Jumps) < 2 {
+		return
+	}
+	f.write(`<nav class="vl-jump"`, attribute("aria-label", f.t.T("jump")+": "+l.Title), "><ul>\n")
+	here := "" // a page for an iframe opens links around it
+	if l.Embed {
+		here = ` target="_self"`
+	}
+	for _, jump := range l.Jumps {
+		id, number := f.id, ""
+		if jump.Self != "" {
+			there := *l
+			there.Self = jump.Self
+			id, number = listID(&there), strconv.Itoa(jump.Page)
+		}
+		// The ids of groups need no escape, and page addresses are ours.
+		f.write(`<li><a href="`, address(jump.Href), "#", id, groupID, "__", idOf(jump.Value), `"`, here,
+			attribute("data-page", number), ` dir="auto">`, text(jump.Label), "</a></li>\n")
+	}
+	f.write("</ul></nav>\n")
+}
+
 // groups writes the headings of groups that the items before are not in, below a heading of a level. If the outer
 // group changes, the inner heading is written, too, even if its label is the same.
 func (f *fragment) groups(level int, before, groups []Group) {
-	id, same := f.id+"_g", true
+	id, same := f.id+groupID, true
 	for i, g := range groups {
 		id += "__" + idOf(g.Value)
 		if same = same && i < len(before) && before[i] == g; same {
@@ -140,7 +173,11 @@ func (f *fragment) groups(level int, before, groups []Group) {
 		if g.Count > 0 {
 			title += " (" + f.t.Number(g.Count) + ")"
 		}
-		f.heading(level+1+i, []string{"vl-group", "vl-group vl-inner"}[min(i, 1)], f.unique(id), title)
+		class := []string{"vl-group", "vl-group vl-inner"}[min(i, 1)]
+		if g.Continued {
+			class += " vl-continued"
+		}
+		f.heading(level+1+i, class, f.unique(id), title)
 	}
 }
 

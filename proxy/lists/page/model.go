@@ -35,6 +35,8 @@ type List struct {
 	Heading int // level of the title in a fragment, 1 to 6; 0 means 2
 	// Untitled leaves the title out of a fragment, and out of sight in a page for an iframe: the page around has one.
 	Untitled bool
+	Numbered bool   // the numbers of entries are visible
+	Jumps    []Jump // links to the groups of all pages
 	// Reset is the address of the list as its editor made it. It is empty if the reader has chosen nothing.
 	Reset string
 
@@ -59,6 +61,14 @@ type List struct {
 	Person         *Item       // whose list it is, for a card above the list of a page; nil for other lists
 	Related        []Link      // other lists about the same, such as the people of a unit
 	JSONLD         []byte      // one JSON value, or nil
+}
+
+// Jump is a link to a group of a list. Href and Self are empty for a group that begins on this page.
+type Jump struct {
+	Value, Label string // of the group
+	Page         int    // on which it begins
+	Href         string // address of that page for readers
+	Self         string // the same as Head.Self of that page, by which its ids begin
 }
 
 // Item is one record of a list.

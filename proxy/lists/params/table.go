@@ -51,6 +51,9 @@ const (
 	Embed   = "embed" // 1 leaves out of a page what is around its list
 	Theme   = "theme" // light or dark
 	Chart   = "chart" // 1 shows how many entries each year has, OA also how many are open access
+	// Numbered and Jump are 1 for visible numbers and for links to the groups.
+	Numbered = "numbered"
+	Jump     = "jump"
 )
 
 // Values with a special meaning.
@@ -183,6 +186,8 @@ var rows = []parameter{
 	{name: Embed, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Theme, check: oneOf("light", "dark"), look: true},
 	{name: Chart, check: oneOf("0", "1", OA), look: true},
+	{name: Numbered, check: oneOf("0", "1"), usual: "0", look: true},
+	{name: Jump, check: oneOf("0", "1"), usual: "0", look: true},
 }
 
 // lookup returns the parameter of a name.
@@ -344,75 +349,3 @@ func digits(s string) (int, bool) {
 // DOI returns the DOI that a value of Words names, in small letters, or "" for other words: records are then
 // compared by it, and not searched.
 func DOI(words string) string { return identifier.DOIKey(identifier.DOI(words)) }
-
-// year accepts a year, a range of years, the last years and Missing.
-func year(value string) (string, *rules.Error) {
-	if value == Missing {
-		return value, nil
-	}
-	if n, rolls := lastYears(value); rolls {
-		return last + strconv.Itoa(n), nil
-	}
-	from, to, ok := Years(value)
-	first, end := strconv.Itoa(from), strconv.Itoa(to)
-	switch {
-	case !ok:
-		return "",
-			wrongf(
-				"want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the two before,"+
-					" or missing, got %s", query.Quote(value))
-	case from > to:
-		return "", wrongf("%s ends before it begins", query.Quote(value))
-	case from == to:
-		return first, nil
-	case to == lastYear:
-		end = ""
-	case from == 0:
-		first = ""
-	}
-	return first + ".." + end, nil
-}
-
-// last begins a value of Year that means this calendar year and some before it.
-const last = "last"
-
-// lastYears returns the number of years that a value such as last3 means.
-func lastYears(value string) (n int, ok bool) {
-	text, ok := strings.CutPrefix(value, last)
-	n, isNumber := digits(text)
-	return n, ok && isNumber && 1 <= n && n <= 99
-}
-
-// Rolls reports whether the years that the query selects or excludes change with the calendar.
-func (q Query) Rolls() bool {
-	return slices.ContainsFunc(slices.Concat(q.Both(Year), q.Both(Not(Year))), func(value string) bool {
-		_, rolls := lastYears(value)
-		return rolls
-	})
-}
-
-// lastYear ends a range without an end; a range without a start begins with the year 0.
-const lastYear = 9999
-
-// Calendar returns a value of Year in the years of the calendar: last3 is 2024..2026 in the year 2026.
-func Calendar(value string, thisYear int) string {
-	n, rolls := lastYears(value)
-	switch {
-	case !rolls:
-		return value
-	case n == 1:
-		return strconv.Itoa(thisYear)
-	}
-	return strconv.Itoa(thisYear-n+1) + ".." + strconv.Itoa(thisYear)
-}
-
-// Years returns the first and the last year of a value of Year from Calendar, other than Missing.
-func Years(value string) (from, to int, ok bool) {
-	first, end, isRange := strings.Cut(value, "..")
-	if !isRange {
-		end = first
-	}
-	from, begins := digits(cmp.Or(first, "0"))
-	to, ends := digits(cmp.Or(end, strconv.Itoa(lastYear)))
-	return from, to, first+end != "" && begins && ends && max(from, to) <= lastYear
-}

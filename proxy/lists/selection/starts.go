@@ -1,0 +1,52 @@
+package selection
+
+import (
+	"context"
+	"slices"
+
+	"vitrine/cache/view"
+)
+
+// Start is the place at which a group of a list begins.
+type Start struct {
+	Group
+	Position int // of its first entry, from 1
+}
+
+// Starts returns the outermost groups of the listing, those of all pages, in order; none if it is not divided. They
+// are counted like the facets, so no row is read.
+func (m *Matches) Starts(ctx context.Context) (all []Start, err error) {
+	levels := m.levels()
+	if len(levels) == 0 || !levels[0].titled || len(m.Query.Order()) > 0 && !m.Sorted {
+		return nil, nil
+	}
+	selected, err := m.Selected(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := m.parts(ctx, selected, levels[0])
+	if err != nil {
+		return nil, err
+	}
+	// If rows repeat below, a part has more entries than rows.
+	repeats := slices.ContainsFunc(levels[1:], level.repeats)
+	position := 1
+	for _, p := range parts {
+		n := p.Count
+		if repeats || n == view.Uncounted {
+			part, err := selected.Narrow(ctx, p.where(), n)
+			if err != nil {
+				return nil, err
+			}
+			p.Count = part.Count()
+			if n, err = m.size(ctx, part, levels[1:]); err != nil {
+				return nil, err
+			}
+		}
+		if n > 0 {
+			all = append(all, Start{Group{By: levels[0].name, Value: p.Value, Label: p.Label, Count: p.Count}, position})
+		}
+		position += n
+	}
+	return all, nil
+}
