@@ -16,6 +16,8 @@
 //
 //	section.vl-list[data-count][data-page][data-pages]   the list; an answer without one is an error
 //	.vl-pager a[data-page]                                turns to that page of the list
+//	.vl-jump a, .vl-group[id]                             a link to a group ends like the id of its heading
+//	.vl-group, .vl-continued, .vl-items, .vl-further      what "load more" adds to the list
 //	.vl-item, and in it .vl-citation                      a record, and what "copy citation" copies
 //
 // Files returns the same files each time. It is safe for concurrent use.

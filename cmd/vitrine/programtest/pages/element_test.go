@@ -98,6 +98,8 @@ func TestPageElement(t *testing.T) {
 		"frame": elementFrame, "themes": elementThemes, "chart": elementChart, "linkable": elementLinkable,
 		"linkable together": elementsLinkable, "refreshes": elementRefreshes, "cleans": elementCleans,
 		"explains": elementExplains, "snippets": elementSnippets,
+		"more": elementMore, "more fails": elementMoreFails, "jump": elementJump, "numbered": elementNumbered,
+		"isolated": elementIsolated,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}

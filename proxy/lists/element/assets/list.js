@@ -7,8 +7,8 @@ const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "keyword", "oa"];
 const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"]; // each holds beside that of src
 const filters = [...narrowing, "deep", "sort"];
-const looks = ["group", "counts", "authors", "page", "limit", "h", "chart"]; // not of an export
-const flags = ["deep", "counts", "chart"]; // need no value
+const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump"]; // not of an export
+const flags = ["deep", "counts", "chart", "numbered", "jump"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
 const patience = 15_000; // milliseconds for an answer
 const pause = 250; // milliseconds between the last key and the search
@@ -17,13 +17,13 @@ const few = 8; // values of a facet that are shown at once
 const texts = {
   en: {
     search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", text: "Copy", copied: "Citation copied.",
-    marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
+    marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again", more: "Load more",
     year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic",
     keyword: "Keyword", oa: "Open access",
   },
   de: {
     search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
-    marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
+    marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen", more: "Mehr laden",
     year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person",
     project: "Projekt", topic: "Thema",
     keyword: "Schlagwort", oa: "Open Access",
@@ -79,7 +79,7 @@ async function load(url, signal, cache) {
 let typing; // the element whose search is the last entry of the history: its next search replaces it
 
 class VitrineList extends HTMLElement {
-  static observedAttributes = ["src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "exports", ...filters, ...looks];
+  static observedAttributes = ["src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "more", "exports", ...filters, ...looks];
 
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
   #connection; // AbortController of what ends when the element leaves the page
@@ -90,6 +90,8 @@ class VitrineList extends HTMLElement {
   #asked = 0; // when the server was last asked
   #acted = false; // by the visitor: the outcome is announced
   #turned = false; // the visitor turned the page: it gets the focus
+  #goal = ""; // the end of the id of the group to which the visitor turned
+  #longer = false; // the visitor loaded more than a page
   #own = {}; // the attributes that visitors may change, as the page has them
   #entry = ""; // what the visitor changed, until the address has it
 
@@ -102,7 +104,7 @@ class VitrineList extends HTMLElement {
     }
     document.addEventListener("visibilitychange", () => {
       const age = Number(this.getAttribute("refresh") ?? 300); // seconds
-      if (!document.hidden && age > 0 && Date.now() - this.#asked > age * 1000) this.#update("no-cache");
+      if (!document.hidden && !this.#longer && age > 0 && Date.now() - this.#asked > age * 1000) this.#update("no-cache");
     }, { signal: this.#connection.signal });
     this.#plan();
   }
@@ -115,7 +117,7 @@ class VitrineList extends HTMLElement {
 
   attributeChangedCallback(name, before, after) {
     if (!this.#root || before === after) return;
-    if (name === "copy") this.#shown = undefined; // to be made anew
+    if (name === "copy" || name === "more") this.#shown = undefined; // to be made anew
     if (name !== "page" && name !== "lang") this.removeAttribute("page"); // it was one of another list
     this.#plan();
   }
@@ -214,35 +216,52 @@ class VitrineList extends HTMLElement {
     return url;
   }
 
+  // #fragment returns the URL of the list as HTML, or of another page of it.
+  #fragment(page) {
+    return this.#url(".html", [...filters, ...looks], {
+      lang: this.#lang, style: this.getAttribute("citation-style"), title: this.hasAttribute("untitled") && "0",
+      show: this.getAttribute("show")?.match(/[^\s,]+/g)?.join(), jsonld: "0", page,
+    });
+  }
+
   // #update asks for the list and, where they may differ, for its facets, and shows them.
-  async #update(cache) {
+  #update(cache) {
+    this.#ask(() => { this.#dress(); return this.#fragment(); }, async (url, signal) => {
+      const facets = this.#faceted.join();
+      const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
+      const known = !counted || counted === this.#counts.url && cache !== "no-cache";
+      const counts = known ? this.#counts
+        : load(counted, signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
+      const html = await load(url, signal, cache);
+      const list = parse(html, url);
+      const found = await counts;
+      return () => {
+        this.#counts = found;
+        this.#dressFacets(facets ? found.facets ?? {} : {});
+        if (html !== this.#shown) this.#show(list);
+        this.#shown = html;
+        this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
+        this.#acted = false;
+      };
+    });
+  }
+
+  // #ask runs work that asks for a URL, in place of what was asked before. Work returns a function that shows the answer.
+  async #ask(address, work) {
     this.#request?.abort();
     const request = this.#request = new AbortController();
     const timer = setTimeout(() => request.abort(new Error("no answer in time")), patience);
-    const facets = this.#faceted.join();
     let url = this.getAttribute("src");
     this.#asked = Date.now();
     this.#main.setAttribute("aria-busy", "true");
     try {
-      this.#dress();
-      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), title: this.hasAttribute("untitled") && "0", show: this.getAttribute("show")?.match(/[^\s,]+/g)?.join(), jsonld: "0" });
-      const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
-      const known = !counted || counted === this.#counts.url && cache !== "no-cache";
-      const counts = known ? this.#counts
-        : load(counted, request.signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
-      const html = await load(url, request.signal, cache);
-      const list = parse(html, url);
-      const found = await counts;
+      url = address();
+      const show = await work(url, request.signal);
       if (this.#request !== request) return;
-      this.#counts = found;
-      this.#dressFacets(facets ? found.facets ?? {} : {});
-      if (html !== this.#shown) this.#show(list);
-      this.#shown = html;
-      this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
-      this.#acted = false;
+      show();
       this.#tell("vitrine-load", { url });
     } catch (error) {
-      if (this.#request === request) this.#fail(error, url); // or else another took its place
+      if (this.#request === request) this.#fail(error, url, () => this.#ask(address, work)); // or else another took its place
     } finally {
       clearTimeout(timer);
       if (this.#request === request) this.#main.removeAttribute("aria-busy");
@@ -329,7 +348,31 @@ class VitrineList extends HTMLElement {
     if (focus) (buttons.find(({ name, value }) => name === focus.name && value === focus.value) ?? buttons[0])?.focus({ preventScroll: true });
   }
 
+  // #show puts a list in the place of the one before.
   #show(list) {
+    this.#finish(list);
+    this.#main.replaceChildren(list);
+    this.#longer = false;
+    const goal = this.#goal && this.#group(this.#goal);
+    this.#goal = "";
+    if (!this.#turned) return;
+    this.#turned = false;
+    if (goal) return this.#go(goal);
+    this.#main.focus({ preventScroll: true });
+    this.#main.scrollIntoView();
+  }
+
+  // #group returns the heading of a group, by the end of its id, which is the same on all pages.
+  #group(end) { return [...this.#main.querySelectorAll(".vl-group")].find(({ id }) => id.endsWith(end)); }
+
+  #go(element) {
+    element.tabIndex = -1;
+    element.focus({ preventScroll: true });
+    element.scrollIntoView();
+  }
+
+  // #finish adds to a list what the server does not write: buttons, and ids that the page does not have yet.
+  #finish(list) {
     const t = this.#texts;
     const button = (source, text, name) => make("button", { type: "button", class: "vl-copy", "aria-label": `${text}: ${name}`, click: () => this.#copy(source) }, text);
     for (const item of this.hasAttribute("copy") ? list.querySelectorAll(".vl-item") : []) {
@@ -338,11 +381,42 @@ class VitrineList extends HTMLElement {
     }
     for (const source of list.querySelectorAll(".vl-fold > pre")) source.after(button(source, t.text, source.previousSibling.textContent), " ");
     this.#rename(list);
-    this.#main.replaceChildren(list);
-    if (!this.#turned) return;
-    this.#turned = false;
-    this.#main.focus({ preventScroll: true });
-    this.#main.scrollIntoView();
+    const pager = this.hasAttribute("more") && list.querySelector(".vl-pager");
+    if (!pager) return;
+    const next = pager.querySelector(".vl-next")?.dataset.page;
+    for (const part of pager.querySelectorAll(".vl-here, .vl-next, .vl-last")) part.remove();
+    if (next) pager.before(make("p", { class: "vl-further" }, make("button", { type: "button", click: () => this.#more(next) }, t.more)));
+    if (!pager.firstElementChild) pager.remove(); // else the ways back from a later page stay
+  }
+
+  // #more adds a page to the list. The first of its entries gets the focus.
+  #more(page) {
+    if (this.#main.hasAttribute("aria-busy")) return;
+    this.#ask(() => this.#fragment(page), async (url, signal) => {
+      const more = parse(await load(url, signal, "default"), url);
+      return () => {
+        this.#finish(more);
+        this.#append(more);
+      };
+    });
+  }
+
+  // #append puts the entries of another page behind those of the list. A group that goes on has its heading already.
+  #append(more) {
+    const list = this.#main.querySelector(".vl-list"), parts = [...more.children].filter((e) => e.matches(".vl-group, .vl-items"));
+    const first = more.querySelector(".vl-item"), [last] = [...list.querySelectorAll(".vl-items")].slice(-1);
+    while (parts[0]?.matches(".vl-continued")) parts.shift();
+    if (parts[0]?.matches(".vl-items")) last.append(...parts.shift().children);
+    last.after(...parts);
+    // "120 entries, 26–50" becomes "120 entries, 1–50".
+    const range = /, (\d[\d.,]*)(?:–(\d[\d.,]*))?(?= |$)/, count = list.querySelector(".vl-count");
+    const [, from] = range.exec(count.textContent) ?? [];
+    count.textContent = more.querySelector(".vl-count").textContent.replace(range, (_, begin, end) => `, ${from}–${end ?? begin}`);
+    const further = more.querySelector(".vl-further");
+    list.querySelector(".vl-further").replaceWith(...(further ? [further] : []));
+    this.#longer = true;
+    if (first) this.#go(first);
+    this.#say(count.textContent);
   }
 
   // #rename gives the list ids of its own where the page has it once more. All of them begin with the list's.
@@ -353,6 +427,9 @@ class VitrineList extends HTMLElement {
     for (const element of [list, ...list.querySelectorAll("[id]")]) {
       for (const at of element.attributes) if (/^(?:id|aria-labelledby)$/.test(at.name)) at.value = at.value.replace(id, own);
     }
+    for (const link of list.querySelectorAll(".vl-jump a[href^='#']")) {
+      link.setAttribute("href", link.hash.replace(id, own));
+    }
   }
 
   // #say announces a text. With a button it is a failure, which everybody sees.
@@ -362,23 +439,29 @@ class VitrineList extends HTMLElement {
   }
 
   // #fail leaves the list as it is and says so.
-  #fail(error, url) {
+  #fail(error, url, again) {
     const t = this.#texts, { status = 0, message } = error;
     this.#acted = this.#turned = false;
-    this.#say(`${t.failed} `, make("button", { type: "button", class: "vl-again", click: () => this.#update("default") }, t.again));
+    this.#goal = "";
+    this.#say(`${t.failed} `, make("button", { type: "button", class: "vl-again", click: again }, t.again));
     if (status >= 400 && status < 500) console.error(`vitrine-list: ${url}: ${message}`); // a mistake in the page
     this.#tell("vitrine-error", { url, status, message });
   }
 
   #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true })); }
 
-  // #click turns the page in place, unless the server is away: then the link leads where it says.
+  // #click turns the page in place, unless the server is away: then the link leads where it says. A link to a group goes
+  // to it where it is shown, also in a shadow root, into which browsers follow no link.
   #click(event) {
-    const link = event.target.closest(".vl-pager a[data-page]");
+    const link = event.target.closest(".vl-pager a[data-page], .vl-jump a");
     const elsewhere = event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
-    if (!link || elsewhere || event.defaultPrevented || this.#status.matches(".vl-failed")) return;
+    if (!link || elsewhere || event.defaultPrevented) return;
+    const end = link.hash.slice(link.hash.lastIndexOf("_g__")), group = link.closest(".vl-jump") && this.#group(end);
+    if (!group && this.#status.matches(".vl-failed")) return;
     event.preventDefault();
+    if (group) return this.#go(group);
     this.#turned = true;
+    this.#goal = link.hash && end;
     this.#choose("page", link.dataset.page);
   }
 
