@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,11 +33,26 @@ var current = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
 	files, _ := embedded.ReadDir("assets") // cannot fail: the folder is embedded
 	for _, file := range files {
-		body, _ := embedded.ReadFile("assets/" + file.Name())
-		all[file.Name()] = newFile(hashedName(file.Name(), body), body, hashedFor)
+		name, body := read(file.Name())
+		all[file.Name()] = newFile(name, body, hashedFor)
 	}
 	return all
 })
+
+// imported matches the name of a module in an import of another one.
+var imported = regexp.MustCompile(`( from "\./)([a-z-]+\.js)(";)`)
+
+// read returns a file and its hashed name. A module imports others by their hashed names, so that a browser never mixes
+// those of two versions of the program.
+func read(file string) (name string, body []byte) {
+	body, _ = embedded.ReadFile("assets/" + file)
+	body = imported.ReplaceAllFunc(body, func(found []byte) []byte {
+		parts := imported.FindSubmatch(found)
+		other, _ := read(string(parts[2])) // imports make no circle
+		return slices.Concat(parts[1], []byte(other), parts[3])
+	})
+	return hashedName(file, body), body
+}
 
 // Files returns all served files by path. Callers must not change the map.
 var Files = sync.OnceValue(func() map[string]File {

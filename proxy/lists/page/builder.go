@@ -15,8 +15,8 @@ type Field struct {
 	Many     bool // accepts several values
 }
 
-// formField is a field of the form. Kind is typed (several values with suggestions: those of a facet, or records),
-// flag, words (a menu), several (boxes), number or text.
+// formField is a field of the form. Kind is typed (several values with suggestions of a facet), chosen (records, which
+// are found by their titles), flag, words (a menu), several (boxes), number or text.
 type formField struct {
 	Name, ID, Label, Kind, Facet string
 	Options                      []Param // words and their labels
@@ -24,60 +24,132 @@ type formField struct {
 	Any                          string
 }
 
-// These divide the parameters by name. A new parameter without a place here is among the rarer ones, with a field
-// of the kind that its check needs.
+// step has the fields of a step of the builder: those that an editor sees at once, and More.
+type step struct{ Fields, More []formField }
+
+// These divide the parameters by name. A new parameter without a place here is among the rarer ones of the look, with
+// a field of the kind that its check needs.
 var (
 	// fields for which the builder suggests values, from the facets of the list
 	typedFields = strings.Fields("year type subtype unit person project topic keyword")
-	// fields that an editor sees at once
-	mainFields = slices.Concat([]string{"q"}, typedFields, []string{"sort", "group", "limit"})
+	// fields of what is in a list, in their order: those that an editor sees at once, and the others
+	mainContents = strings.Fields("person unit deep type year q ids")
+	moreContents = strings.Fields("keyword topic project subtype oa exclude not.type not.subtype not.year not.person " +
+		"not.unit not.project not.topic not.keyword")
+	// fields of its look that an editor sees at once
+	mainLooks = strings.Fields("group sort limit style lang numbered jump")
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
 
-// fields adds the fields of the builder: the main ones, and more.
+// fields divides the fields of the builder into its steps.
 func (d *pageData) fields(all []Field) {
+	byName := map[string]formField{}
+	var looks []string
 	for _, f := range all {
-		one := formField{
-			Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any"),
-		}
-		// not.type has the suggestions of type.
-		base, excluded := strings.CutPrefix(f.Name, "not.")
-		if excluded {
-			one.Label = d.T("not") + d.T(base)
-		}
-		switch {
-		case slices.Contains(notBuilt, f.Name):
-			continue
-		case slices.Contains(typedFields, base):
-			one.Kind, one.Facet = "typed", base
-		// The builder suggests records for these, by a search for their titles.
-		case f.Name == "ids", f.Name == "exclude":
-			one.Kind, one.Facet = "typed", "ids"
-		case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:
-			one.Kind = "flag"
-		case f.Words != nil:
-			one.Kind, one.Any = "words", d.T("group-")
-			if f.Many && f.Name != "group" {
-				one.Kind = "several"
-			}
-			for _, word := range f.Words {
-				one.Options = append(one.Options, Param{word, d.Value(f.Name, word)})
-			}
-		case f.To > 0:
-			one.Kind = "number"
-		default:
-			one.Kind = "text"
-		}
-		if slices.Contains(mainFields, f.Name) {
-			d.Fields = append(d.Fields, one)
-		} else {
-			d.More = append(d.More, one)
-		}
-		// A list may be divided twice. The builder's script joins the values of both menus into one parameter.
-		if f.Name == "group" && f.Many { // the heading below it
-			one.ID, one.Label = "group-2", d.T("group-2")
-			d.Fields = append(d.Fields, one)
+		byName[f.Name] = d.formField(f)
+		known := slices.Concat(mainContents, moreContents, mainLooks, notBuilt)
+		if !slices.Contains(known, f.Name) {
+			looks = append(looks, f.Name)
 		}
 	}
+	// A field that the server does not have is left out.
+	pick := func(names []string) (some []formField) {
+		for _, name := range names {
+			one, known := byName[name]
+			if !known {
+				continue
+			}
+			some = append(some, one)
+			// A list may be divided twice. The builder's script joins the values of both menus into one parameter.
+			if name == "group" { // the heading below it
+				one.ID, one.Label = "group-2", d.T("group-2")
+				some = append(some, one)
+			}
+		}
+		return some
+	}
+	d.Contents = step{pick(mainContents), pick(moreContents)}
+	d.Looks = step{pick(mainLooks), pick(looks)}
+}
+
+// formField returns the field of a parameter.
+func (d *pageData) formField(f Field) formField {
+	one := formField{
+		Name: f.Name, ID: idOf(f.Name), Label: d.Value("field", f.Name), From: f.From, To: f.To, Any: d.T("any"),
+	}
+	// not.type has the suggestions of type.
+	base, excluded := strings.CutPrefix(f.Name, "not.")
+	if excluded {
+		one.Label = d.T("not") + d.T(base)
+	}
+	switch {
+	case slices.Contains(typedFields, base):
+		one.Kind, one.Facet = "typed", base
+	case f.Name == "ids", f.Name == "exclude":
+		one.Kind, one.Facet = "chosen", "ids"
+	case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:
+		one.Kind = "flag"
+	case f.Words != nil:
+		one.Kind, one.Any = "words", d.T("group-")
+		if f.Many && f.Name != "group" {
+			one.Kind = "several"
+		}
+		for _, word := range f.Words {
+			one.Options = append(one.Options, Param{word, d.Value(f.Name, word)})
+		}
+	case f.To > 0:
+		one.Kind = "number"
+	default:
+		one.Kind = "text"
+	}
+	return one
+}
+
+// recipe is a list that many sites have. It fills in the form; its name is that of its texts.
+type recipe struct {
+	Name string
+	// State has the choices in the form of the builder's address.
+	State string
+	// Ask are the fields that an editor has to fill in.
+	Ask string
+	// Match has a facet and words, one of which is in each value that the recipe selects: institutes name their types
+	// differently.
+	Match string
+	// View is the view that the recipe needs; if empty, activities.
+	View string
+}
+
+// recipes are in the order in which the builder shows them.
+var recipes = []recipe{
+	{Name: "person", State: "group=year", Ask: "person", Match: "type publication"},
+	{Name: "unit", State: "year=last3&group=year&deep=1", Ask: "unit", Match: "type publication"},
+	{Name: "years", State: "group=year&jump=1&limit=100"},
+	{Name: "latest", State: "sort=-year&limit=5&facets=none&with=none"},
+	{Name: "selected", State: "facets=none&with=none", Ask: "ids"},
+	{Name: "open", State: "oa=1&group=year&show=oa,pdf"},
+	{Name: "theses", State: "group=year", Ask: "subtype", Match: "subtype thes dissert doctora promotion habilit abschlussarb"},
+	{Name: "talks", State: "group=year", Ask: "type", Match: "type lecture talk present vortrag"},
+	{Name: "keyword", State: "group=year", Ask: "keyword"},
+	{Name: "project", State: "group=type,year", Ask: "project"},
+	{Name: "types", State: "group=type,year&counts=1"},
+	{Name: "numbered", State: "numbered=1&sort=-year&with=search,more"},
+	{Name: "staff", State: "deep=1", Ask: "unit", View: "persons"},
+}
+
+// Recipes returns the recipes whose view has a list here.
+func (d *pageData) Recipes() []recipe {
+	return slices.DeleteFunc(slices.Clone(recipes), func(r recipe) bool {
+		return !slices.ContainsFunc(d.Sections, func(s Section) bool {
+			return s.Kind == "" && slices.ContainsFunc(s.Lists, func(l ListEntry) bool { return l.Href == d.Base+r.List() })
+		})
+	})
+}
+
+// List returns the path of the list of the recipe.
+func (r recipe) List() string {
+	if r.View != "" {
+		return "/lists/" + r.View
+	}
+	return "/lists/activities"
 }

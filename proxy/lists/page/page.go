@@ -68,8 +68,8 @@ type pageData struct {
 	Sections   []Section
 	Q          string
 	Snippets   []snippet
-	Fields     []formField
-	More       []formField
+	Contents   step // what is in a list
+	Looks      step // how it looks
 	Text       string
 	Status     int
 }
@@ -249,11 +249,14 @@ func snippets(base string, list ListEntry) (all []snippet) {
 		values := []string{"{page}", href, "{frame}", href + "?embed=1", "{key}", hash(path + ".html"), "{html}",
 			href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html",
 			"{title}", list.Title, "{base}", base,
+			"{edit}", base + "/#list=" + url.QueryEscape(strings.TrimPrefix(path, "/lists/")),
 			"{host}", u.Hostname(), "{authority}", u.Host, "{port}", cmp.Or(u.Port(), "80"), "{root}",
-			u.EscapedPath(), "{facets}", "year type", "{options}", " search"}
+			u.EscapedPath(), "{attributes}", attribute("facets", "year type") + " search"}
 		// Every second element is a value; the placeholders before them stay.
 		for i := 1; s.Markup && i < len(values); i += 2 {
-			values[i] = html.EscapeString(values[i])
+			if values[i-1] != "{attributes}" {
+				values[i] = html.EscapeString(values[i])
+			}
 		}
 		s.Text = noHeading.ReplaceAllString(s.Form, "")
 		s.Text = strings.NewReplacer(values...).Replace(s.Text)

@@ -50,9 +50,7 @@ func TestBuilderLists(t *testing.T) {
 		"open access of a year": {[][2]string{{"year", "2024"}, {"facets", "oa"}},
 			"activities?year=2024&facets=oa", func(it builtItem) bool { return it.Year == 2024 }},
 		"selected publications": {[][2]string{{"ids", "lunar halos shielded lanterns common calibration"},
-			{"ids",
-				"Lunar Halos & Shielded Lanterns: A Common Calibration with Retired Lighthouse Lenses " +
-					"(9b021609d13bb216ba5cfb54), 961b1bf393e04ecab3dbd9d6"}},
+			{"ids", "961b1bf393e04ecab3dbd9d6"}},
 			"activities?ids=9b021609d13bb216ba5cfb54,961b1bf393e04ecab3dbd9d6",
 			func(it builtItem) bool { return strings.HasPrefix(it.ID, "9") }},
 		"in German": {[][2]string{{"unit", "night ecology"}, {"lang", "de"}}, "unit/ECO?lang=de",
@@ -64,6 +62,7 @@ func TestBuilderLists(t *testing.T) {
 			v := newTab(t, chrome, 1280)
 			v.open(s.Base + "/")
 			v.await(`document.querySelector("#vl_preview .vl-item")`)
+			records := 0
 			for _, c := range list.choices {
 				if eval[bool](v,
 					fmt.Sprintf(
@@ -76,8 +75,10 @@ func TestBuilderLists(t *testing.T) {
 					fmt.Sprintf(
 						`document.getElementById("vl_%s").dispatchEvent(new Event("change", {bubbles: true}))`,
 						strings.ReplaceAll(c[0], ".", "_2e")))
-				if slices.Contains([]string{"person", "unit", "project", "ids"}, c[0]) &&
-					!strings.HasSuffix(c[1], "6") {
+				if c[0] == "ids" {
+					records++
+					v.await(fmt.Sprintf(`document.querySelectorAll("#vl_ids-chosen li").length === %d`, records))
+				} else if slices.Contains([]string{"person", "unit", "project"}, c[0]) {
 					v.await(fmt.Sprintf(`document.getElementById("vl_%s").value.endsWith(")")`, c[0]))
 				}
 			}

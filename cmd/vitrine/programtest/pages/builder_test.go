@@ -243,6 +243,9 @@ var addressIn = regexp.MustCompile(`(?:/vitrine|http://[^/']*)(/lists/[^"']*\.ht
 // headingIn matches the heading that a snippet writes before its list.
 var headingIn = regexp.MustCompile(`(?m)^<h\d>.*</h\d>\n`)
 
+// editIn matches the comment in a page that leads back to the builder.
+var editIn = regexp.MustCompile(`(?m)^<!-- Edit this list: \S+ -->\n`)
+
 // includeSnippet puts a snippet into a page of a site, and visits it as browsers do.
 func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	way := builderIncludes[id]
@@ -265,9 +268,10 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 	gone := strings.ReplaceAll(snippet, path[1], "/lists/unit/NIX.html")
 	before, after, _ := strings.Cut(site("|"), "|")
 	_, directive := snippetParts(snippet)
-	before += headingIn.FindString(directive)
+	before += editIn.FindString(directive) + headingIn.FindString(directive)
 	address := way.start(t, snippet, gone)
 	comment := regexp.MustCompile(`<!--[^>]*-->`)
+	bare := comment.ReplaceAllString(before, "")
 	for name, headers := range map[string][]string{
 		"a browser":          nil,
 		"a visitor's cookie": {"Cookie", "session=secret", "Authorization", "Basic YTpi"},
@@ -292,13 +296,13 @@ func includeSnippet(t *testing.T, data *road, id, snippet string) {
 			t.Errorf("HEAD, %s: %d %.100q", name, status, page)
 		}
 	}
-	if page := visit(address, "/gone"); comment.ReplaceAllString(page, "") != before+after {
+	if page := visit(address, "/gone"); comment.ReplaceAllString(page, "") != bare+after {
 		t.Errorf("without its list the page is %.400q", page)
 	}
 	data.broken.Store(true)
 	defer data.broken.Store(false)
-	if page := comment.ReplaceAllString(visit(address, "/page"), ""); page != before+fragment+after &&
-		page != before+after {
+	if page := comment.ReplaceAllString(visit(address, "/page"), ""); page != bare+fragment+after &&
+		page != bare+after {
 		t.Errorf("without the server of lists the page is %.400q", page)
 	}
 }
@@ -342,7 +346,7 @@ func TestBuilderSnippets(t *testing.T) {
 		change(v, "title", `Licht & 'Nacht' {{ 1 }} <?php "$x" ?>`)
 		v.await(
 			`document.getElementById("vl_snippet-html").textContent.includes("Licht") && ` +
-				`document.querySelector("#vl_preview h4").textContent.startsWith("Licht & ")`)
+				`document.querySelector("#vl_shown > .vl-title").textContent.startsWith("Licht & ")`)
 		built := eval[map[string]string](v,
 			`Object.fromEntries([...document.querySelectorAll("[id^=vl_snippet-]")].map((e) => `+
 				`[e.id.slice("vl_snippet-".length), e.textContent]))`)

@@ -1,233 +1,174 @@
-// The builder of the start page: shows a list as it is chosen, and fills in the snippets.
+// The builder of the start page. Its state is in its address: each choice changes that, and so a list can be sent,
+// kept and changed later.
 
-const builder = document.getElementById("vl_builder");
-const form = builder.querySelector("fieldset");
-const list = document.getElementById("vl_list");
+import { choices, chosen, counted, first, form, here, list, make, missing, onServer, plain, retain, settle, suggest, typed, values } from "./start-fields.js";
+import { apply, attributes, heading, place, query, state } from "./start-state.js";
+import { address, write } from "./start-snippets.js";
+
 const status = document.getElementById("vl_status");
-const years = document.getElementById("vl_years");
 const preview = document.getElementById("vl_preview");
-const title = document.getElementById("vl_title");
-const typed = [...form.querySelectorAll("[data-facet]")]; // fields of several values, with suggestions
-const known = new Map(typed.map((field) => [field, new Map()])); // values by their texts
-const offers = new Map(); // the texts that fields suggest now
-const subjects = ["person", "unit", "project", "topic"]; // the server finds them by name, as it does records
-const counted = [...new Set(typed.map((field) => field.dataset.facet))].filter((name) => name !== "ids").join();
-const base = builder.dataset.base || location.origin;
-const shownYears = 40; // of the chart
+const box = document.getElementById("vl_shown");
+const ways = document.getElementById("vl_as");
+const fold = document.getElementById("vl_fold");
+const recipes = [...form.querySelectorAll("[aria-pressed]")];
 const pause = 250; // between the last key and the request
 let request; // AbortController of the one under way
+let entries = ""; // what the list in the preview has
 
-// split returns the texts of a field between commas. The last one may be empty. Known texts may have commas.
-function split(field) {
-  const parts = field.value.split(","), all = [];
-  while (parts.length) {
-    let n = parts.length;
-    while (n > 1 && !known.get(field).has(parts.slice(0, n).join().trim())) n--;
-    all.push(parts.splice(0, n).join().trim());
+const recipe = () => recipes.find((button) => button.ariaPressed === "true");
+
+// asked returns the fields that the recipe asks for. They are the first of their step.
+const asked = () => (recipe()?.dataset.ask ?? "").split(" ").map((name) => form.elements[name]).filter(Boolean);
+const homes = new Map(); // where they stand otherwise
+
+function lead() {
+  for (const [part, home] of homes) home.replaceWith(part);
+  homes.clear();
+  for (const { parentElement: part } of asked()) {
+    const home = document.createComment("");
+    part.replaceWith(home);
+    homes.set(part, home);
+    document.getElementById("vl_asked").append(part);
   }
-  return all;
 }
 
-// values returns the values of a field. Subjects must be known; other values may be typed as they are.
-function values(field) {
-  return split(field).filter(Boolean).map((text) => known.get(field).get(text) ?? (subjects.includes(field.dataset.facet) ? undefined : { id: text }));
-}
-
-// offer suggests texts for the last value of a field, or those of before.
-function offer(field, texts = offers.get(field) ?? []) {
-  offers.set(field, texts);
-  const before = split(field).slice(0, -1).map((text) => `${text}, `).join("");
-  field.list.replaceChildren(...texts.map((text) => new Option(known.get(field).get(text)?.count ?? "", before + text)));
-}
-
-// learn suggests values, and returns their texts.
-function learn(field, found) {
-  const texts = found.map(({ id, title, href, count }) => {
-    const named = title !== id && field.dataset.facet !== "keyword"; // a keyword is its own name
-    const text = named ? `${title} (${id})` : title;
-    known.get(field).set(text, { id, title, count, href: href ?? known.get(field).get(text)?.href });
-    return text;
-  });
-  offer(field, texts);
-  return texts;
-}
-
-// keywords asks for the keywords with the text of a field's last value in them: of the records that the text finds.
-async function keywords(field) {
-  const text = split(field).at(-1), part = text.toLowerCase();
-  const { lang } = document.documentElement;
-  const asked = new URLSearchParams({ "and.q": text, facets: "keyword", limit: 1, lang });
-  const response = await fetch(`${new URL(list.value, base).pathname}.json?${asked}`);
-  if (!response.ok) return [];
-  const { facets } = await response.json();
-  const found = facets.keyword.map(({ value, label, count }) => ({ id: value, title: label, count }));
-  return learn(field, found.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
-}
-
-// find asks for what has the words of a field's last value in its name.
-async function find(field) {
-  const { facet } = field.dataset;
-  if (facet === "keyword") return keywords(field);
-  const root = new URL(builder.dataset.base || "/", location).pathname.replace(/\/$/, "");
-  const asked = new URLSearchParams({ q: split(field).at(-1), limit: 50, lang: document.documentElement.lang });
-  const response = await fetch(facet === "ids" ? `${new URL(list.value, base).pathname}.json?${asked}&facets=none` : `${root}/lists.json?${asked}`);
-  if (!response.ok) return [];
-  const { sections, items } = await response.json();
-  return learn(field, items ?? sections.find(({ kind }) => kind === facet)?.lists ?? []);
-}
-
-// place returns the list that is chosen: instead of everything, that of the first subject that stands alone. An
-// include in nginx or Apache cannot have a slash in a name.
-function place() {
-  for (const field of list.value.endsWith("/lists/activities") ? subjects.map((name) => form.elements[name]) : []) {
-    const [one, ...others] = field ? values(field) : [];
-    if (one?.href && !others.length && !/%2f/i.test(one.href)) return { field, ...one };
-  }
-  return { href: list.value, title: list.selectedOptions[0].text };
-}
-
-// query returns the parameters that are chosen.
-function query(more = {}) {
-  const all = new URLSearchParams();
-  const { field: chosen } = place();
-  for (const field of form.elements) {
-    if (!field.name || field === chosen || (field.type === "checkbox" && !field.checked)) continue;
-    const plain = (text) => (field.dataset.facet === "year" ? text : text.replace(/[\\,]|\.(?=\.)/g, "\\$&"));
-    const value = known.has(field) ? values(field).filter(Boolean).map(({ id }) => plain(id)).join() : field.value.trim();
-    if (value) all.set(field.name, all.has(field.name) ? `${all.get(field.name)},${value}` : value);
-  }
-  for (const [name, value] of Object.entries(more)) all.set(name, value);
-  return all;
-}
+// unanswered returns the fields that the recipe asks for and that are still empty.
+const unanswered = () => asked().filter((field) => !values(field).length);
 
 // offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since what
 // an editor chooses is a frame.
-function offered(chosen) {
+function offered(asked) {
   const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|keyword|oa)|ids|exclude)$/;
-  return new URLSearchParams([...chosen].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
+  return new URLSearchParams([...asked].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
 }
 
-// get asks this server, whatever name it gives itself in the addresses of lists.
-async function get(suffix, asked) {
-  const response = await fetch(`${new URL(place().href, base).pathname}${suffix}?${asked}`, { signal: request.signal });
-  if (!response.ok) throw new Error(response.status === 400 ? (await response.json()).msg : form.dataset.failed);
-  return suffix === ".json" ? response.json() : response.text();
-}
-
-function make(tag, className, ...children) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.append(...children);
-  return element;
-}
-
-// choices offers what the list has under the other filters.
-function choices(found) {
-  for (const field of typed) {
-    const { facet } = field.dataset, all = found[facet] ?? [];
-    field.parentElement.hidden = facet !== "ids" && all.length === 0 && !field.value;
-    // Of everything the server knows the subjects; of other lists it names only the most frequent.
-    if (facet === "ids" || (subjects.includes(facet) && list.value.endsWith("/lists/activities"))) continue;
-    if (facet === "keyword" && sought(field)) continue; // it suggests those with the typed text
-    const own = all.map(({ value, label, count }) => ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
-    const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
-    const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
-    learn(field, [...ranges.map((id) => ({ id, title: id })), ...own]);
+// show makes the preview the element of the snippet. A new one is needed where it is isolated or no more: elements decide
+// that once. The page's address is the builder's, so that the list cannot have it for its filters.
+function show() {
+  const wanted = attributes().set("src", address(here, ""));
+  wanted.delete("linkable");
+  let element = box.querySelector("vitrine-list");
+  if (element?.hasAttribute("isolate") === wanted.has("isolate")) {
+    // What was chosen in the preview goes.
+    for (const name of element.getAttributeNames()) if (!wanted.has(name)) element.removeAttribute(name);
+    for (const [name, value] of wanted) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  } else {
+    element = make("vitrine-list", Object.fromEntries(wanted));
   }
+  const headed = heading() ? [make(`h${form.elements.h?.value || 2}`, { class: "vl-title", dir: "auto" }, heading())] : [];
+  if (element.parentElement !== box) return box.replaceChildren(...headed, element);
+  while (element.previousSibling) element.previousSibling.remove();
+  element.before(...headed);
 }
 
-// chart draws the counts per year, the last year at the end.
-function chart(values) {
-  const all = values.filter(({ value }) => Number(value) > 0).sort((a, b) => a.value - b.value).slice(-shownYears);
-  const most = Math.max(...all.map(({ count }) => count));
-  years.querySelector("ol").replaceChildren(...all.map(({ value, count }) => {
-    const bar = make("span", "vl-bar");
-    bar.style.setProperty("--share", count / most);
-    return make("li", "", bar, make("span", "vl-n", String(count)), " ", make("span", "vl-year", String(value)));
-  }));
-  years.hidden = all.length === 0;
-}
-
-// show puts the server's fragment into the preview. The server cleaned it; nothing of it runs,
-// since it is parsed in a document of its own.
-function show(html) {
-  const found = new DOMParser().parseFromString(html, "text/html").querySelector(".vl-list");
-  for (const script of found.querySelectorAll("script")) script.remove();
-  preview.querySelector(".vl-box").replaceChildren(...(title.value.trim() ? [make("h4", "vl-title", title.value.trim())] : []), found);
-  preview.hidden = false;
-}
-
-// snippets writes the chosen list into the snippets.
-function snippets() {
-  const chosen = String(query());
-  const { href, title: own } = place();
-  const escape = (text) => text.replace(/[&<>"'\\{]/g, (c) => `&#${c.charCodeAt()};`);
-  const level = `h${form.elements.h?.value || 2}`, wanted = title.value.trim();
-  const heading = wanted && `<${level}>${escape(wanted)}</${level}>`;
-  const { hostname: host, host: authority, port, pathname } = new URL(base);
-  const options = [...form.querySelectorAll("[data-option]:checked")].map((box) => ` ${box.dataset.option}`).join("") + (wanted && " untitled");
-  const shown = query().get("facets")?.replaceAll(",", " ") ?? "year type";
-  // The element leaves out these suffixes.
-  const to = href.slice(builder.dataset.base.length).replace(/\.(html|json)$/, "%2E$1");
-  const path = (suffix, ...more) =>
-    [to + suffix, [chosen, ...more].filter(Boolean).join("&")].filter(Boolean).join("?");
-  const bare = wanted && "title=0", html = path(".html", bare);
-  let key = 0x811c9dc5; // FNV-1a, as in proxy/lists/page
-  for (const byte of new TextEncoder().encode(html)) key = Math.imul(key ^ byte, 0x01000193);
-  const texts = {
-    page: base + path(""), frame: base + path("", "embed=1", bare), html: base + html, bib: base + path(".bib"), path: html.replaceAll("$", "%24"), key: (key >>> 0).toString(36),
-    title: wanted || own, base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""), facets: shown, options,
-  };
-  for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
-    const form = dataset.form.replace(/^(.*)\{heading\}\n/gm, (_, before) => heading && `${before}${heading}\n`);
-    firstChild.data = form.replace(/\{([a-z]+)\}/g, (whole, name) => (!(name in texts) ? whole : "markup" in dataset ? escape(texts[name]) : texts[name]));
+// say reports what is missing, or else what the list has.
+function say() {
+  const open = unanswered(), unknown = missing();
+  for (const field of [...typed, ...chosen.keys()]) {
+    field.ariaInvalid = String(unknown.includes(field));
+    field.toggleAttribute("data-asked", open.includes(field));
   }
+  if (unknown.some((field) => field.dataset.gone !== field.value)) status.textContent = form.dataset.pick;
+  else if (unknown.length) status.textContent = form.dataset.gone.replace("%s", unknown[0].value);
+  else if (open.length) status.textContent = form.dataset.ask.replace("%s", open.map((field) => field.labels[0].textContent).join(", "));
+  else status.textContent = entries;
 }
 
-async function update() {
+// update shows what is chosen everywhere. The address is replaced while one edits; a recipe is a step in the history.
+async function update(step = "replaceState") {
   request?.abort();
   const current = request = new AbortController();
-  snippets();
+  const hash = `#${state()}`;
+  if (step && hash !== location.hash) history[step](null, "", hash);
+  for (const link of document.querySelectorAll(".vl-top a[lang]")) link.hash = hash;
+  write();
+  say();
+  if (unanswered().length) box.replaceChildren(make("p", { class: "vl-hint" }, status.textContent));
+  else show();
+  preview.hidden = false;
   try {
-    const [found, html] = await Promise.all([get(".json", offered(query({ facets: counted, limit: 1 }))), get(".html", query({ h: 4, jsonld: 0, ...(title.value.trim() && { title: 0 }) }))]);
-    if (current !== request) return;
-    choices(found.facets ?? {});
-    chart(found.facets?.year ?? []);
-    show(html);
-    const unknown = typed.filter((field) => values(field).includes(undefined));
-    for (const field of typed) field.ariaInvalid = String(unknown.includes(field));
-    status.textContent = unknown.length ? form.dataset.pick : preview.querySelector(".vl-count")?.textContent ?? "";
-  } catch ({ name, message }) {
-    if (current === request) status.textContent = name === "Error" ? message : form.dataset.failed;
-  }
+    const counts = offered(query(place().field));
+    for (const [name, value] of Object.entries({ facets: counted, limit: 1, lang: document.documentElement.lang })) counts.set(name, value);
+    const response = await fetch(`${onServer(place().href)}.json?${counts}`, { signal: current.signal });
+    const { facets } = response.ok ? await response.json() : {};
+    if (current === request && facets) choices(facets);
+  } catch { /* The preview says it. */ }
 }
 
-// sought reports whether the server may find what the last value of a field names.
-function sought(field) {
-  const text = known.has(field) && split(field).at(-1);
-  return text && [...subjects, "ids", "keyword"].includes(field.dataset.facet) && !known.get(field).has(text);
+// restore fills in the form by the address. A link inside of the page leaves it as it is.
+async function restore() {
+  if (location.hash && !location.hash.includes("=")) return history.replaceState(null, "", `#${state()}`);
+  await apply(location.hash.slice(1));
+  lead();
+  update(location.hash && "replaceState");
+}
+
+// matched returns the values of a facet of a list that have one of some words in them, as a parameter.
+async function matched(facet, words) {
+  const response = await fetch(`${onServer(list.value)}.json?${new URLSearchParams({ facets: facet, limit: 1, lang: document.documentElement.lang })}`);
+  const { facets } = response.ok ? await response.json() : {};
+  const found = (facets?.[facet] ?? []).filter(({ value, label }) => words.some((word) => `${value}\n${label}`.toLowerCase().includes(word)));
+  return found.map(({ value }) => plain(String(value))).join();
+}
+
+// cook fills in the form by a recipe, and leads to the field that is missing.
+async function cook({ id, dataset }) {
+  const wanted = new URLSearchParams(dataset.state);
+  wanted.set("list", dataset.list.split("/lists/").at(-1));
+  wanted.set("recipe", id.slice("vl_recipe-".length));
+  wanted.set("as", ways.value);
+  list.value = [...list.options].find((option) => option.value.endsWith(dataset.list)).value;
+  const [facet, ...words] = dataset.match.split(" ");
+  const found = facet && await matched(facet, words).catch(() => "");
+  if (found) wanted.set(facet, found);
+  await apply(String(wanted));
+  lead();
+  const updated = update("pushState");
+  const [open] = unanswered();
+  if (!open) return updated;
+  open.parentElement.hidden = false;
+  open.focus();
 }
 
 let timer;
 form.addEventListener("input", ({ target }) => {
-  if (target === list) for (const field of typed) field.value = "";
-  if (known.has(target)) offer(target);
+  if (target === list) {
+    for (const field of typed) field.value = "";
+    for (const button of recipes) button.ariaPressed = "false";
+    lead();
+  }
+  retain(target);
   clearTimeout(timer);
   timer = setTimeout(async () => {
-    if (sought(target)) await find(target).catch(() => []);
+    await suggest(target);
     update();
   }, pause);
 });
-form.addEventListener("focusin", ({ target }) => {
-  if (known.get(target)?.size === 0) find(target).catch(() => []); // the first ones, to choose from
-});
-// A name that was typed and not chosen counts if it is the only one.
+form.addEventListener("focusin", ({ target }) => first(target)); // the first values, to choose from
 form.addEventListener("change", async ({ target }) => {
-  if (!sought(target)) return;
-  const found = await find(target).catch(() => []);
-  if (found.length !== 1) return;
-  target.value = [...split(target).slice(0, -1), ...found].join(", ");
+  if (![...typed, ...chosen.keys()].includes(target)) return;
+  await settle(target);
   update();
 });
-form.hidden = false;
-update();
+form.addEventListener("submit", (event) => event.preventDefault());
+for (const button of recipes) button.addEventListener("click", () => cook(button));
+ways.addEventListener("change", () => update());
+addEventListener("popstate", restore);
+
+box.addEventListener("vitrine-load", () => {
+  const element = box.querySelector("vitrine-list");
+  entries = (element.shadowRoot ?? element).querySelector(".vl-count")?.textContent ?? "";
+  say();
+});
+box.addEventListener("vitrine-error", ({ detail }) => {
+  entries = form.dataset.failed;
+  try { if (detail.status === 400) entries = JSON.parse(detail.message).msg; } catch { /* It is no error of ours. */ }
+  say();
+});
+fold.addEventListener("click", () => {
+  fold.ariaExpanded = String(fold.ariaExpanded !== "true");
+  box.hidden = fold.ariaExpanded !== "true";
+});
+
+form.hidden = document.getElementById("vl_ways").hidden = false;
+await restore();

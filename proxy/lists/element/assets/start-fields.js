@@ -1,0 +1,221 @@
+// The fields of the builder: what they suggest, and the values that are chosen in them.
+//
+// A typed field has texts with commas between. What the server suggested is a known text, which stands for an id. Fields
+// of records keep the chosen ones in a list of their own, in their order.
+
+export const builder = document.getElementById("vl_builder");
+export const form = document.getElementById("vl_form");
+export const list = document.getElementById("vl_list");
+export const base = builder.dataset.base || location.origin;
+export const subjects = ["person", "unit", "project", "topic"]; // the server finds them by name, as it does records
+
+const suggesting = [...form.querySelectorAll("[data-facet]")];
+export const chosen = new Map(suggesting.filter(({ dataset }) => dataset.facet === "ids").map((field) => [field, []])); // records: id and title
+export const typed = suggesting.filter((field) => !chosen.has(field)); // fields of texts
+export const counted = [...new Set(typed.map((field) => field.dataset.facet))].join();
+const known = new Map(suggesting.map((field) => [field, new Map()])); // values by their texts
+const offers = new Map(); // the texts that fields suggest now
+const { lang } = document.documentElement;
+
+const root = new URL(base).pathname.replace(/\/$/, "");
+
+// here begins the addresses of this server by the name that the page has, which the page's policy allows. onServer
+// returns the path of an address of a list.
+export const here = location.origin + root;
+export const onServer = (href) => new URL(href, base).pathname;
+
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+async function json(path, asked) {
+  const response = await fetch(`${path}.json?${new URLSearchParams({ ...asked, lang })}`);
+  return response.ok ? response.json() : {};
+}
+
+// split returns the texts of a field between commas. The last one may be empty. Known texts may have commas.
+function split(field) {
+  const parts = field.value.split(","), all = [];
+  while (parts.length) {
+    let n = parts.length;
+    while (n > 1 && !known.get(field).has(parts.slice(0, n).join().trim())) n--;
+    all.push(parts.splice(0, n).join().trim());
+  }
+  return all;
+}
+
+// values returns the values of a field. Subjects must be known; other values may be typed as they are.
+export function values(field) {
+  if (chosen.has(field)) return chosen.get(field);
+  const { facet } = field.dataset;
+  return split(field).filter(Boolean).map((text) => known.get(field).get(text) ?? (subjects.includes(facet) ? undefined : { id: facet === "year" ? range(text) : text }));
+}
+
+// range returns years with a hyphen or a dash as lists write them.
+const range = (text) => text.replace(/^(\d{4})\s*[-‐‑–—]\s*(\d{4})$/, "$1..$2");
+
+// offer suggests texts for the last value of a field, or those of before.
+function offer(field, texts = offers.get(field) ?? []) {
+  offers.set(field, texts);
+  const before = chosen.has(field) ? "" : split(field).slice(0, -1).map((text) => `${text}, `).join("");
+  field.list.replaceChildren(...texts.map((text) => new Option(known.get(field).get(text)?.count ?? "", before + text)));
+}
+
+// learn suggests values, and returns their texts.
+function learn(field, found) {
+  const texts = found.map(({ id, title, href, count }) => {
+    const named = title !== id && field.dataset.facet !== "keyword"; // a keyword is its own name
+    const text = named ? `${title} (${id})` : title;
+    known.get(field).set(text, { id, title, count, href: href ?? known.get(field).get(text)?.href });
+    return text;
+  });
+  offer(field, texts);
+  return texts;
+}
+
+// last returns the text that is typed now: records come one by one.
+const last = (field) => (chosen.has(field) ? field.value.trim() : split(field).at(-1));
+
+// find asks for what has the words of a field's last value in its name.
+async function find(field, text = last(field)) {
+  const { facet } = field.dataset, part = text.toLowerCase();
+  if (facet === "ids") return learn(field, (await json(onServer(list.value), { q: text, limit: 50, facets: "none" })).items ?? []);
+  if (facet !== "keyword") return learn(field, ((await json(`${root}/lists`, { q: text, limit: 50 })).sections ?? []).find(({ kind }) => kind === facet)?.lists ?? []);
+  // The keywords with the text in them, of the records that the text finds.
+  const { facets } = await json(onServer(list.value), { "and.q": text, facets: "keyword", limit: 1 });
+  const all = (facets?.keyword ?? []).map(({ value, label, count }) => ({ id: value, title: label, count }));
+  return learn(field, all.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
+}
+
+// sought reports whether the server may find what the last value of a field names.
+function sought(field) {
+  const text = suggesting.includes(field) && last(field);
+  return text && [...subjects, "ids", "keyword"].includes(field.dataset.facet) && !known.get(field).has(text);
+}
+
+// missing returns the fields whose texts name nothing that is known.
+export const missing = () => suggesting.filter((field) => (chosen.has(field) ? field.value.trim() : values(field).includes(undefined)));
+
+// retain keeps the suggestions behind a comma that is typed.
+export function retain(field) {
+  if (suggesting.includes(field)) offer(field);
+}
+
+// suggest follows what is typed: it asks for suggestions, and takes a record that is chosen from them.
+export async function suggest(field) {
+  if (!suggesting.includes(field)) return;
+  if (sought(field)) await find(field).catch(() => []);
+  take(field);
+}
+
+// settle takes a name that was typed and not chosen, if it is the only one.
+export async function settle(field) {
+  if (!suggesting.includes(field)) return;
+  const whole = field.value.trim();
+  // Records come one by one, but several ids may be pasted.
+  if (chosen.has(field) && /^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return pick(field, whole.split(",").map((id) => id.trim()));
+  if (!sought(field)) return take(field);
+  const found = await find(field).catch(() => []);
+  if (chosen.has(field) && !found.length) return pick(field, [whole]);
+  if (found.length === 1) field.value = [...(chosen.has(field) ? [] : split(field).slice(0, -1)), ...found].join(", ");
+  take(field);
+}
+
+// take moves a record from the text of its field to the chosen ones.
+function take(field) {
+  const record = chosen.has(field) && known.get(field).get(field.value.trim());
+  if (!record) return;
+  if (!chosen.get(field).some(({ id }) => id === record.id)) chosen.get(field).push(record);
+  field.value = "";
+  showChosen(field);
+}
+
+// pick adds records by their ids. Those that the server does not have stay as text.
+async function pick(field, ids) {
+  const { items = [] } = await json(onServer(list.value), { ids: ids.map(plain).join(), limit: Math.min(ids.length, 500), facets: "none" });
+  const all = chosen.get(field);
+  for (const { id, title } of items) if (!all.some((one) => one.id === id)) all.push({ id, title });
+  field.value = field.dataset.gone = ids.filter((id) => !items.some((item) => item.id === id)).join(", ");
+  showChosen(field);
+}
+
+// showChosen shows the chosen records by their titles, with buttons to move and to remove them.
+function showChosen(field) {
+  const all = chosen.get(field), shown = document.getElementById(`${field.id}-chosen`), { up, down, remove } = form.dataset;
+  const changed = (at, name) => {
+    showChosen(field);
+    (shown.children[Math.min(at, all.length - 1)]?.querySelector(`[name=${name}]:enabled, [name=remove]`) ?? field).focus();
+    form.dispatchEvent(new Event("input"));
+  };
+  const move = (from, to, name) => () => {
+    all.splice(to, 0, ...all.splice(from, 1));
+    changed(to, name);
+  };
+  const button = (name, sign, text, title, click) => make("button", { type: "button", name, "aria-label": `${text}: ${title}`, title: text, click }, sign);
+  shown.hidden = !all.length;
+  shown.replaceChildren(...all.map(({ id, title }, i) => {
+    const buttons = [
+      button("up", "↑", up, title, move(i, i - 1, "up")), button("down", "↓", down, title, move(i, i + 1, "down")),
+      button("remove", "×", remove, title, () => { all.splice(i, 1); changed(i, "remove"); }),
+    ];
+    if (field.name === "exclude") buttons.splice(0, 2); // which have no order
+    else for (const [at, edge] of [0, all.length - 1].entries()) buttons[at].disabled = i === edge;
+    return make("li", { "data-id": id }, make("span", { dir: "auto" }, title), ...buttons);
+  }));
+}
+
+// plain returns a value as parameters write it: with a backslash before its commas.
+export const plain = (text) => text.replace(/[\\,]|\.(?=\.)/g, "\\$&");
+
+// parse returns the values of a parameter.
+const parse = (text) => (text.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.replace(/\\(.)/g, "$1").trim()).filter(Boolean);
+
+// fill sets a field to the values of a parameter. Their names may come later, see label.
+export async function fill(field, text) {
+  field.value = "";
+  if (chosen.has(field)) {
+    chosen.set(field, []);
+    showChosen(field);
+    return text && pick(field, parse(text));
+  }
+  const ids = parse(text);
+  for (const id of ids) if (![...known.get(field).values()].some((value) => value.id === id)) known.get(field).set(id, { id });
+  field.value = ids.join(", ");
+  const { facet } = field.dataset;
+  if (subjects.includes(facet)) await Promise.all(ids.map((id) => find(field, id).catch(() => [])));
+  label(field);
+}
+
+// label gives the values of a field the texts that are known by now. The one that is typed stays.
+function label(field) {
+  if (field === document.activeElement) return;
+  const named = new Map([...known.get(field)].filter(([text, { id }]) => text !== id).map(([text, { id }]) => [id, text]));
+  field.value = split(field).map((text) => named.get(known.get(field).get(text)?.id) ?? text).join(", ");
+}
+
+// choices offers what the list has under the other filters.
+export function choices(found) {
+  for (const field of typed) {
+    const { facet } = field.dataset, all = found[facet] ?? [];
+    field.parentElement.hidden = !all.length && !field.value && !field.hasAttribute("data-asked");
+    // Of everything the server knows the subjects; of other lists it names only the most frequent.
+    if (subjects.includes(facet) && list.value.endsWith("/lists/activities")) continue;
+    if (facet === "keyword" && sought(field)) continue; // it suggests those with the typed text
+    const own = all.map(({ value, label, count }) => ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
+    const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
+    const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
+    learn(field, [...ranges.map((id) => ({ id, title: id })), ...own]);
+    label(field);
+  }
+}
+
+// first suggests the first values of a field that has none to suggest yet.
+export function first(field) {
+  if (known.get(field)?.size === 0) find(field).catch(() => []);
+}

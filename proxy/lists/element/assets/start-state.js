@@ -1,0 +1,105 @@
+// What is chosen in the builder: as parameters of the list, as attributes of the element, and as the builder's address.
+//
+//	form ──query──▶ parameters of the list ──▶ address of the list, snippets, preview
+//	form ◀─apply── state ──▶ #list=activities&person=jdoe&group=year&with=search,more
+
+import { base, builder, chosen, fill, form, list, plain, subjects, typed, values } from "./start-fields.js";
+
+const as = document.getElementById("vl_as");
+const title = document.getElementById("vl_title");
+const untitled = document.getElementById("vl_untitled");
+const options = [...form.querySelectorAll("[data-option]")];
+const usual = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join(); // options of the element
+
+// named are the fields of parameters, without those of subjects and records, by name: a parameter may have several.
+const named = Map.groupBy([...form.elements].filter(({ name, type }) => name && type !== "button"), ({ name }) => name);
+
+const pathOf = (option) => new URL(option.value, base).pathname.split("/lists/").at(-1);
+
+// place returns the list that is chosen: instead of everything, that of the first subject that stands alone. An
+// include in nginx or Apache cannot have a slash in a name.
+export function place() {
+  for (const field of list.value.endsWith("/lists/activities") ? subjects.map((name) => form.elements[name]) : []) {
+    const [one, ...others] = field ? values(field) : [];
+    if (one?.href && !others.length && !/%2f/i.test(one.href)) return { field, ...one };
+  }
+  return { href: list.value, title: list.selectedOptions[0].text };
+}
+
+// query returns the parameters that are chosen, without that of a field.
+export function query(without) {
+  const all = new URLSearchParams();
+  for (const [name, fields] of named) {
+    const texts = fields.filter((field) => field !== without && (field.type !== "checkbox" || field.checked)).map((field) => {
+      if (!typed.includes(field) && !chosen.has(field)) return field.value.trim();
+      return values(field).filter(Boolean).map(({ id }) => (name.endsWith("year") ? id : plain(id))).join();
+    });
+    const value = texts.filter(Boolean).join();
+    if (value) all.set(name, value);
+  }
+  return all;
+}
+
+// attributes returns the attributes of the element beside src. Selected records need no chips, unless they are wanted.
+export function attributes() {
+  const asked = query(), all = new Map();
+  const facets = asked.get("facets") ?? (asked.has("ids") ? "none" : list.value.endsWith("/lists/persons") ? "unit" : "year,type");
+  if (facets !== "none") all.set("facets", facets.replaceAll(",", " "));
+  for (const box of options) if (box.checked) all.set(box.dataset.option, "");
+  if (isUntitled()) all.set("untitled", "");
+  return all;
+}
+
+export const heading = () => title.value.trim();
+export const isUntitled = () => untitled.checked || heading() !== "";
+export const way = () => as.value;
+
+// fragment returns a state as text for an address and for a comment in any language: it has no space, quote, bracket,
+// asterisk, dollar, and no two hyphens.
+function fragment(state) {
+  const escape = (text) => encodeURIComponent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt().toString(16)}`)
+    .replaceAll("--", "-%2D").replace(/%2C/g, ",").replace(/%2F/g, "/");
+  return [...state].map(([name, value]) => `${escape(name)}=${escape(value)}`).join("&");
+}
+
+// state returns all that is chosen, as text for an address.
+export function state() {
+  const all = new URLSearchParams({ list: pathOf(list.selectedOptions[0]) });
+  for (const [name, value] of query()) all.set(name, value);
+  if (heading()) all.set("heading", heading());
+  if (untitled.checked) all.set("untitled", "1");
+  const ticked = options.filter((box) => box.checked).map((box) => box.dataset.option).join();
+  if (ticked !== usual) all.set("with", ticked || "none");
+  if (as.selectedIndex > 0) all.set("as", as.value);
+  const recipe = form.querySelector("[aria-pressed=true]");
+  if (recipe) all.set("recipe", recipe.id.slice("vl_recipe-".length));
+  return fragment(all);
+}
+
+// edit returns the address at which the builder has the present state.
+export const edit = () => `${base}/#${state()}`;
+
+// apply fills in the form by a state. What the form does not know is left out.
+export async function apply(text) {
+  const given = new URLSearchParams(text);
+  list.value = [...list.options].find((option) => pathOf(option) === given.get("list"))?.value ?? list.options[0].value;
+  const filled = [];
+  for (const [name, fields] of named) {
+    const value = given.get(name) ?? "";
+    if (typed.includes(fields[0]) || chosen.has(fields[0])) filled.push(fill(fields[0], value));
+    else if (fields[0].type === "checkbox") for (const box of fields) box.checked = value.split(",").includes(box.value);
+    else for (const [i, field] of fields.entries()) field.value = fields.length > 1 ? value.split(",")[i] ?? "" : value;
+  }
+  title.value = given.get("heading") ?? "";
+  untitled.checked = given.get("untitled") === "1";
+  const ticked = (given.get("with") ?? usual).split(",");
+  for (const box of options) box.checked = ticked.includes(box.dataset.option);
+  as.value = given.get("as") ?? as.options[0].value;
+  if (as.selectedIndex < 0) as.selectedIndex = 0;
+  for (const recipe of form.querySelectorAll("[aria-pressed]")) recipe.ariaPressed = String(recipe.id === `vl_recipe-${given.get("recipe")}`);
+  await Promise.all(filled);
+  // What a fold hides must be seen if it is in use.
+  for (const fold of form.querySelectorAll("details")) if (inUse(fold)) fold.open = true;
+}
+
+const inUse = (fold) => [...fold.querySelectorAll("input, select")].some((field) => (field.type === "checkbox" ? field.checked : field.value || chosen.get(field)?.length));
