@@ -121,6 +121,15 @@ export async function settle(field) {
   // Records come one by one, but several ids may be pasted.
   if (chosen.has(field) && /^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return pick(field, whole.split(",").map((id) => id.trim()));
   if (!sought(field)) return take(field);
+  // A person's name has a comma itself: what is not known is first read as one name.
+  const parts = split(field), rest = parts.slice(parts.findLastIndex((text) => known.get(field).has(text)) + 1);
+  if (!chosen.has(field) && rest.length > 1) {
+    const named = await find(field, rest.join(" ")).catch(() => []);
+    if (named.length === 1) {
+      field.value = [...parts.slice(0, -rest.length), ...named].join(", ");
+      return;
+    }
+  }
   const found = await find(field).catch(() => []);
   if (chosen.has(field) && !found.length) return pick(field, [whole]);
   if (found.length === 1) field.value = [...(chosen.has(field) ? [] : split(field).slice(0, -1)), ...found].join(", ");
