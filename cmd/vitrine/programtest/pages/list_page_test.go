@@ -56,7 +56,7 @@ func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
 	mux := http.NewServeMux()
 	for name, doc := range listDocuments(t) {
 		mux.HandleFunc("/vitrine/"+name, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Security-Policy", page.Policy(""))
+			w.Header().Set("Content-Security-Policy", page.Policy("", false))
 			send("text/html; charset=utf-8", doc)(w, r)
 		})
 	}
