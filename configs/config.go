@@ -219,6 +219,8 @@ type Lists struct {
 	Styles, Locales map[string]string
 	// PhotoURL is a template with `{id}` for the photos of persons who may be shown; a path is one of this server.
 	PhotoURL string
+	// Badges are services whose figures visitors may have loaded for records with a DOI: altmetric, dimensions.
+	Badges []string
 }
 
 // NamedList is a configured list.

@@ -43,6 +43,10 @@ func (a *answer) show(it *item, row bson.Raw) {
 			x.Abstract = a.paragraphs(it)
 		case "badges":
 			x.Badges = a.mapping.Badges(&it.Item, lang)
+		case "altmetric", "dimensions":
+			if it.DOI != "" && slices.Contains(a.lists.o.Badges, part) {
+				x.Figures = append(x.Figures, page.Figure{Service: part, DOI: it.DOI})
+			}
 		case "bibtex":
 			x.BibTeX = string(cite.AppendBibTeX(nil, entry, false))
 		case "ris":

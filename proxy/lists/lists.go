@@ -118,7 +118,7 @@ func New(o Options, shared Shared) (*Lists, error) {
 	// A list has no way around its views: a filter that memory cannot evaluate is refused at the start
 	// (docs/decisions.md).
 	shared.Filter.Foreign = false
-	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo, false), defaults: configs.NewList()}
+	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo, false, o.Badges...), defaults: configs.NewList()}
 	l.defaults.Title = nil
 	l.guides = map[string]func() []byte{
 		"/docs/embedding": l.documentation("/docs/embedding",

@@ -169,7 +169,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 // by what the path names: /lists/unit/BIO.bib is unit-BIO.bib.
 func (l *listing) headers() (all []response.Header) {
 	if l.format.suffix == "" && (l.ofPersons() || l.isOfPerson()) {
-		return pageHeaders(page.Policy(l.lists.o.Site.Logo, true))
+		return pageHeaders(page.Policy(l.lists.o.Site.Logo, true, l.lists.o.Badges...))
 	}
 	if l.format.suffix == "" {
 		return pageHeaders(l.lists.policy)

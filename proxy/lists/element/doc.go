@@ -1,7 +1,8 @@
 // Package element has the files that pages load. Pages of other sites load the custom element <vitrine-list>
 // (list.js) and the style of its markup (list.css), which our own pages use as well. Only our pages use page.css,
 // which styles everything around a list, page.js, which tells the page around an iframe the height of our page and
-// copies texts, and the modules start*.js, the builder of the start page.
+// copies texts, and the modules start*.js, the builder of the start page. Where a list offers figures of other
+// services, list.js and page.js import badges.js.
 //
 //	assets/*.js, *.css ──embed──▶ Files ─┬▶ /lists/{name}.{hash}.js   never changes
 //	                                     └▶ /lists/list.js, list.css  change with the program

@@ -59,7 +59,7 @@ var Files = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
 	for name, f := range current() {
 		all[f.Path] = f
-		if strings.HasPrefix(name, "list.") { // other sites may use the path without the hash
+		if strings.HasPrefix(name, "list.") || name == "badges.js" { // other sites may use the path without the hash
 			all["/lists/"+name] = newFile(name, f.Body, 10*time.Minute)
 		}
 	}

@@ -1,10 +1,14 @@
 package page
 
-import "vitrine/rules/markup"
+import (
+	"net/url"
+
+	"vitrine/rules/markup"
+)
 
 // marks writes open access with the licence, and badges. own is our language if that of the item differs.
 func (f *fragment) marks(it *Item, own string) {
-	if !it.OpenAccess && it.Licence.Label == "" && len(it.Badges) == 0 {
+	if !it.OpenAccess && it.Licence.Label == "" && len(it.Badges)+len(it.Figures) == 0 {
 		return
 	}
 	f.write(`<ul class="vl-marks"`, attribute("lang", own), ">")
@@ -19,6 +23,13 @@ func (f *fragment) marks(it *Item, own string) {
 	// Badges are texts of the site's rules, so they are escaped like others.
 	for _, badge := range it.Badges {
 		f.write(`<li class="vl-badge">`, text(badge), "</li>")
+	}
+	// Without a script, and until the visitor agrees, there are only links to the pages of these services.
+	for _, figure := range it.Figures {
+		s := services[figure.Service]
+		f.write(`<li class="vl-badge"><a rel="nofollow noreferrer" href="`, address(s.page+(&url.URL{Path: figure.DOI}).EscapedPath()),
+			`"`, attribute("data-badge", figure.Service), attribute("data-doi", figure.DOI), ">", text(s.name),
+			"</a></li>")
 	}
 	f.write("</ul>")
 }

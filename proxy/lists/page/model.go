@@ -96,10 +96,22 @@ type Extras struct {
 	Keywords []Link   `json:"-"` // to the lists of keywords; Href is empty for one without a list
 	BibTeX   string   `json:"bibtex,omitempty"`
 	RIS      string   `json:"ris,omitempty"`
+	Figures  []Figure `json:"-"`
 
 	OpenAccess bool     `json:"-"`
 	Licence    Link     `json:"-"` // its label is empty if the record names none, and its Href if it has no address
 	Abstract   []string `json:"-"` // paragraphs, HTML from rules/markup
+}
+
+// Figure is what another service knows of an item. Service is a name in badges.js, which asks the service once the
+// visitor agrees.
+type Figure struct{ Service, DOI string }
+
+// services are the services of figures: their names, the page of each with what it knows of a DOI, and the server
+// that badges.js asks.
+var services = map[string]struct{ name, page, server string }{
+	"altmetric":  {"Altmetric", "https://www.altmetric.com/details/doi/", "https://api.altmetric.com"},
+	"dimensions": {"Dimensions", "https://badge.dimensions.ai/details/doi/", "https://metrics-api.dimensions.ai"},
 }
 
 // Unit is a unit of an item.

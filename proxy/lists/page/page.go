@@ -17,19 +17,24 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo. It
+// Policy returns the Content-Security-Policy of all pages of this package; logo is the address of Site.Logo, and
+// figures are the services that visitors may have asked. It
 // allows all sites to embed them, because they are also made for iframes. Everything that it does not name is
 // refused, inline script and style among it. Pages with photos show them from any server: their addresses are in
 // records.
-func Policy(logo string, photos bool) string {
+func Policy(logo string, photos bool, figures ...string) string {
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
 		logo = " " + u.Scheme + "://" + u.Host
 	}
 	if photos {
 		logo += " https: http:"
 	}
-	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:" +
-		logo + "; base-uri 'none'; form-action 'self'"
+	connected := ""
+	for _, name := range figures {
+		connected += " " + services[name].server
+	}
+	return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'" + connected +
+		"; img-src 'self' data:" + logo + "; base-uri 'none'; form-action 'self'"
 }
 
 //go:embed templates

@@ -176,8 +176,8 @@ var rows = []parameter{
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true, look: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
 	{name: Style, check: choice(styles.Plain), look: true}, // and the names of citation styles, see with
-	{name: Show, check: oneOf("abstract", "badges", "bibtex", "contact", "doi", "keywords", None, "oa", "pdf", "photo",
-		"position", "profiles", "ris", "units"),
+	{name: Show, check: oneOf("abstract", "altmetric", "badges", "bibtex", "contact", "dimensions", "doi", "keywords",
+		None, "oa", "pdf", "photo", "position", "profiles", "ris", "units"),
 		many: true, look: true},
 	{name: Heading, check: number(2, 6), usual: "2", look: true},
 	{name: Title, check: oneOf("0", "1"), usual: "1", look: true},

@@ -19,9 +19,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// startBrowser starts the machine's Chromium, or skips the test if there is none. The browser ends
-// with the test.
-func startBrowser(t *testing.T) context.Context {
+// startBrowser starts the machine's Chromium with further options, or skips the test if there is none. The browser
+// ends with the test.
+func startBrowser(t *testing.T, further ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	names := []string{"chromium", "chromium-headless-shell", "headless-shell", "google-chrome"}
 	found := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
@@ -30,6 +30,7 @@ func startBrowser(t *testing.T) context.Context {
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]),
 		chromedp.WSURLReadTimeout(time.Hour)) // until it has started, on however busy a machine
+	options = append(options, further...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // root cannot use the sandbox
 	}

@@ -352,6 +352,7 @@ class VitrineList extends HTMLElement {
   #show(list) {
     this.#finish(list);
     this.#main.replaceChildren(list);
+    this.#dress(list);
     this.#longer = false;
     const goal = this.#goal && this.#group(this.#goal);
     this.#goal = "";
@@ -369,6 +370,11 @@ class VitrineList extends HTMLElement {
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     element.scrollIntoView();
+  }
+
+  // #dress offers figures of other services where the list has links to them; without the module these stay links.
+  #dress(list) {
+    if (list.querySelector("[data-badge]")) import(new URL("badges.js", here)).then(({ dress }) => dress(list, this.#lang), () => {});
   }
 
   // #finish adds to a list what the server does not write: buttons, and ids that the page does not have yet.
@@ -415,6 +421,7 @@ class VitrineList extends HTMLElement {
     const further = more.querySelector(".vl-further");
     list.querySelector(".vl-further").replaceWith(...(further ? [further] : []));
     this.#longer = true;
+    this.#dress(list);
     if (first) this.#go(first);
     this.#say(count.textContent);
   }

@@ -31,3 +31,9 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     setTimeout(() => { button.textContent = label; status.textContent = ""; }, 2000);
   });
 }
+
+// Figures of other services, once the visitor agrees.
+if (document.querySelector("[data-badge]")) {
+  const { dress } = await import("./badges.js");
+  dress(document.querySelector(".vl-list, .vl-item"), document.documentElement.lang);
+}
