@@ -352,7 +352,7 @@ class VitrineList extends HTMLElement {
   #show(list) {
     this.#finish(list);
     this.#main.replaceChildren(list);
-    this.#dress(list);
+    this.#offer(list);
     this.#longer = false;
     const goal = this.#goal && this.#group(this.#goal);
     this.#goal = "";
@@ -372,8 +372,8 @@ class VitrineList extends HTMLElement {
     element.scrollIntoView();
   }
 
-  // #dress offers figures of other services where the list has links to them; without the module these stay links.
-  #dress(list) {
+  // #offer offers figures of other services where the list has links to them; without the module these stay links.
+  #offer(list) {
     if (list.querySelector("[data-badge]")) import(new URL("badges.js", here)).then(({ dress }) => dress(list, this.#lang), () => {});
   }
 
@@ -421,7 +421,7 @@ class VitrineList extends HTMLElement {
     const further = more.querySelector(".vl-further");
     list.querySelector(".vl-further").replaceWith(...(further ? [further] : []));
     this.#longer = true;
-    this.#dress(list);
+    this.#offer(list);
     if (first) this.#go(first);
     this.#say(count.textContent);
   }
