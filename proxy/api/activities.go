@@ -78,7 +78,7 @@ func (e *Env) searched(l listing, r Request) listing {
 		return l
 	}
 	if terms := cite.Terms(words); len(terms) > 0 {
-		l.asked.words = [][]string{terms}
+		l.asked = &asked{words: [][]string{terms}}
 	} else if words != "" {
 		r.Params.MarkUnknown(query.WordsParam, words)
 	}
@@ -87,11 +87,15 @@ func (e *Env) searched(l listing, r Request) listing {
 
 // sorted adds to a list the order that a request asks for.
 func (e *Env) sorted(l listing, r Request) listing {
-	l.asked.order = r.Params.Order()
+	order := r.Params.Order()
+	if order == nil {
+		return l
+	}
+	l.asked = &asked{words: l.asked.searches(), order: order}
 	if e.o.Hidden == nil || r.whole {
 		return l
 	}
-	for _, f := range l.asked.order {
+	for _, f := range order {
 		path := f.Path.String()
 		l.asked.nested = append(l.asked.nested, r.Params.Checked(e.query.Compile(bson.D{{Key: "$or", Value: bson.A{
 			bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: bson.A{"object", "javascriptWithScope"}}}}},

@@ -21,8 +21,27 @@ type asked struct {
 	nested []*filter.Filter
 }
 
-// key is a canonical name, or "" if nothing is asked for. It has no zero bytes, and is no beginning of a form.
-func (a asked) key() (key string) {
+// beside returns what is asked for of a list in some order; nil is nothing.
+func (a *asked) beside(usual raw.Sort) *asked {
+	switch {
+	case a == nil || len(a.order) > 0 && !a.order.Equal(usual):
+		return a
+	case len(a.words) > 0:
+		return &asked{words: a.words}
+	}
+	return nil
+}
+
+// searches returns the terms of a search, if there is one.
+func (a *asked) searches() [][]string {
+	if a == nil {
+		return nil
+	}
+	return a.words
+}
+
+// key is a canonical name. It has no zero bytes, and is no beginning of a form.
+func (a *asked) key() (key string) {
 	if len(a.words) > 0 {
 		key = fmt.Sprintf("words %q ", a.words)
 	}
@@ -36,9 +55,12 @@ func (a asked) key() (key string) {
 // own order if none is left. ignored reports these fields where the view is in the store; otherwise the plan does.
 //
 // If the list is restricted, only the rows that the caller may see count.
-func (a asked) ordering(
+func (a *asked) ordering(
 	ctx context.Context, s *view.Snapshot, selected view.Selection, restricted bool,
 ) (order raw.Sort, ignored string, err error) {
+	if a == nil {
+		return nil, "", nil
+	}
 	_, resident := s.Resident()
 	var unknown []string
 	for i, f := range a.order {
