@@ -79,7 +79,24 @@ func newCORS(o configs.CORS) (handler fiber.Handler, err error) {
 			err = fmt.Errorf("proxy: CORS origins %q: %v", o.Origins, r)
 		}
 	}()
-	return cors.New(corsConfig(o, 10*time.Minute)), nil
+	return crossOrigin(corsConfig(o, 10*time.Minute)), nil
+}
+
+// crossOrigin returns the middleware of a configuration. If all sites may read an answer, it says so to every caller:
+// Fiber does only if the request has an Origin. A cache keeps one answer for all, and would send a site's script one
+// that a request without Origin brought, which the browser then refuses.
+func crossOrigin(config cors.Config) fiber.Handler {
+	handler := cors.New(config)
+	if config.AllowOrigins != "*" {
+		return handler // Fiber adds Vary: Origin
+	}
+	return func(c *fiber.Ctx) error {
+		if c.Get(fiber.HeaderOrigin) == "" && c.Method() != fiber.MethodOptions {
+			c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
+			c.Set(fiber.HeaderAccessControlExposeHeaders, config.ExposeHeaders)
+		}
+		return handler(c)
+	}
 }
 
 // corsConfig says what scripts may send and read. Browsers remember it for maxAge.
@@ -103,7 +120,7 @@ func corsConfig(o configs.CORS, maxAge time.Duration) cors.Config {
 // openCORS lets the scripts of all sites read answers that are the same for all callers. It allows no credentials,
 // so that a browser sends no cookie: Fiber refuses both together. An hour is long, because this policy never
 // changes.
-var openCORS = cors.New(corsConfig(configs.CORS{Origins: []string{"*"}}, time.Hour))
+var openCORS = crossOrigin(corsConfig(configs.CORS{Origins: []string{"*"}}, time.Hour))
 
 // corsOf returns the middleware of a path, or nil. Lists are for pages of other sites, whatever is configured.
 func (s *settings) corsOf(path string) fiber.Handler {

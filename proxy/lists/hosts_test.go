@@ -180,3 +180,15 @@ func TestSite(t *testing.T) {
 		}
 	}
 }
+
+// TestOriginless: an answer to a request without Origin, which a cache may send to a script of another site, lets that
+// read it.
+func TestOriginless(t *testing.T) {
+	s := proxytest.OpenLists(t, nil)
+	for _, target := range []string{"/lists/activities.html", "/lists/activities.json", "/lists/activities.html"} {
+		if res := s.Get(target); res.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			!strings.Contains(res.Header.Get("Access-Control-Expose-Headers"), "ETag") {
+			t.Errorf("%s: %v", target, res.Header)
+		}
+	}
+}
