@@ -53,7 +53,7 @@ func TestStartRecipes(t *testing.T) {
 		{"open", "", "", "activities?oa=1&group=year&show=oa,pdf"},
 		{"theses", "subtype", "book", "activities?subtype=book&group=year"},
 		{"talks", "", "", "activities?type=lecture&group=year"},
-		{"keyword", "keyword", "owls", "activities?keyword=owls&group=year"},
+		{"keyword", "keyword", "citizen-science", "activities?keyword=citizen science&group=year"},
 		{"project", "project", "dream diaries", "project/DREAMLOG?group=type,year"},
 		{"types", "", "", "activities?group=type,year&counts=1"},
 		{"numbered", "", "", "activities?sort=-year&numbered=1"},
@@ -161,7 +161,9 @@ func TestStartPreview(t *testing.T) {
 	programtest.WholeOnly(t)
 	t.Parallel()
 	s := programtest.ListHost(t)
-	const seen = `(({ top, bottom, left, right }) => top >= 0 && bottom <= innerHeight + 1 && left >= 0 && right <= innerWidth && bottom - top > 60)` +
+	// A third of its window at least, whatever the page shows of the rest.
+	const seen = `(({ top, bottom, left, right }) => left >= 0 && right <= innerWidth && ` +
+		`Math.min(bottom, innerHeight) - Math.max(top, 0) >= innerHeight / 3)` +
 		`(document.getElementById("vl_preview").getBoundingClientRect())`
 	for _, width := range []int64{390, 1280} {
 		v := openBuilder(t, s.Base+"/", width)
