@@ -203,7 +203,7 @@ func (d *document) count(ctx context.Context, a *answer) (err error) {
 
 // addJumps adds the places where the groups of the list begin, on whatever page.
 func (d *document) addJumps(ctx context.Context, a *answer) error {
-	starts, err := a.rows.Starts(ctx)
+	starts, err := selection.Starts(ctx, a.rows)
 	for _, start := range starts {
 		n := (start.Position-1)/max(d.Limit, 1) + 1
 		jump := page.Jump{Value: start.Value, Label: start.Label, Page: n}

@@ -128,7 +128,8 @@ var recipes = []recipe{
 	{Name: "latest", State: "sort=-year&limit=5&facets=none&with=none"},
 	{Name: "selected", State: "facets=none&with=none", Ask: "ids"},
 	{Name: "open", State: "oa=1&group=year&show=oa,pdf"},
-	{Name: "theses", State: "group=year", Ask: "subtype", Match: "subtype thes dissert doctora promotion habilit abschlussarb"},
+	{Name: "theses", State: "group=year", Ask: "subtype",
+		Match: "subtype thes dissert doctora promotion habilit abschlussarb"},
 	{Name: "talks", State: "group=year", Ask: "type", Match: "type lecture talk present vortrag"},
 	{Name: "keyword", State: "group=year", Ask: "keyword"},
 	{Name: "project", State: "group=type,year", Ask: "project"},
@@ -139,11 +140,13 @@ var recipes = []recipe{
 
 // Recipes returns the recipes whose view has a list here.
 func (d *pageData) Recipes() []recipe {
-	return slices.DeleteFunc(slices.Clone(recipes), func(r recipe) bool {
-		return !slices.ContainsFunc(d.Sections, func(s Section) bool {
-			return s.Kind == "" && slices.ContainsFunc(s.Lists, func(l ListEntry) bool { return l.Href == d.Base+r.List() })
-		})
-	})
+	there := map[string]bool{}
+	for _, s := range d.Sections {
+		for _, l := range s.Lists {
+			there[l.Href] = s.Kind == ""
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(recipes), func(r recipe) bool { return !there[d.Base+r.List()] })
 }
 
 // List returns the path of the list of the recipe.

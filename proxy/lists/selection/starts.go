@@ -13,9 +13,9 @@ type Start struct {
 	Position int // of its first entry, from 1
 }
 
-// Starts returns the outermost groups of the listing, those of all pages, in order; none if it is not divided. They
+// Starts returns the outermost groups of a listing, those of all pages, in order; none if it is not divided. They
 // are counted like the facets, so no row is read.
-func (m *Matches) Starts(ctx context.Context) (all []Start, err error) {
+func Starts(ctx context.Context, m *Matches) (all []Start, err error) {
 	levels := m.levels()
 	if len(levels) == 0 || !levels[0].titled || len(m.Query.Order()) > 0 && !m.Sorted {
 		return nil, nil
@@ -44,7 +44,8 @@ func (m *Matches) Starts(ctx context.Context) (all []Start, err error) {
 			}
 		}
 		if n > 0 {
-			all = append(all, Start{Group{By: levels[0].name, Value: p.Value, Label: p.Label, Count: p.Count}, position})
+			group := Group{By: levels[0].name, Value: p.Value, Label: p.Label, Count: p.Count}
+			all = append(all, Start{group, position})
 		}
 		position += n
 	}

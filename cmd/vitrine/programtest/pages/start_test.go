@@ -100,15 +100,17 @@ func TestStartState(t *testing.T) {
 	v.await(previewShown)
 	commit(v, "year", "2018-2022, 2024–2026")
 	commit(v, "not.type", "review, award")
-	for _, id := range []string{"vl_with-more", "vl_with-isolate", "vl_with-copy", "vl_numbered", "vl_jump", "vl_untitled"} {
+	for _, id := range []string{
+		"vl_with-more", "vl_with-isolate", "vl_with-copy", "vl_numbered", "vl_jump", "vl_untitled",
+	} {
 		eval[bool](v, `document.getElementById("`+id+`").click() ?? true`)
 	}
 	change(v, "group", "type")
 	change(v, "group-2", "year")
 	change(v, "lang", "de")
 	change(v, "title", `Licht --> */ ?> "Nacht" & {{ x }} #} %}`)
-	const list = "/lists/person/nkerzenr?type=publication&year=2018..2022,2024..2026&not.type=review,award&group=type,year&" +
-		"lang=de&numbered=1&jump=1"
+	const list = "/lists/person/nkerzenr?type=publication&year=2018..2022,2024..2026&not.type=review,award&" +
+		"group=type,year&lang=de&numbered=1&jump=1"
 	v.await(`decodeURIComponent(document.querySelector("#vl_preview vitrine-list")?.getAttribute("src") ?? "") === "` +
 		s.Base + list + `"`)
 	v.await(previewShown)
@@ -136,7 +138,8 @@ func TestStartState(t *testing.T) {
 		_, rest, found := strings.Cut(want, around[0]+"Edit this list: ")
 		address, _, closed := strings.Cut(rest, around[1])
 		if !found || !closed || strings.Trim(strings.TrimPrefix(address, s.Base+"/#"),
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789=&%,/._-") != "" || strings.Contains(address, "--") {
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789=&%,/._-") != "" ||
+			strings.Contains(address, "--") {
 			t.Fatalf("%s: no comment in\n%s", way, want)
 		}
 		v.open("about:blank")
