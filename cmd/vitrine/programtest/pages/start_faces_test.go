@@ -15,8 +15,10 @@ func TestFacesBuilderAccessible(t *testing.T) {
 	data, v := programtest.ListHost(t).Base, newTab(t, startBrowser(t), 1280)
 	for name, state := range map[string]string{
 		"begin": "/", "asks": "/?lang=de#list=activities&group=year&recipe=person",
-		"records": "/#list=activities&ids=9b021609d13bb216ba5cfb54,961b1bf393e04ecab3dbd9d6,nix&recipe=selected&with=none",
-		"person": "/#list=activities&person=nkerzenr&group=year&numbered=1&jump=1&with=search,more,copy,isolate&heading=Mine&as=php",
+		"records": "/#list=activities&ids=9b021609d13bb216ba5cfb54,961b1bf393e04ecab3dbd9d6,nix&" +
+			"recipe=selected&with=none",
+		"person": "/#list=activities&person=nkerzenr&group=year&numbered=1&jump=1&" +
+			"with=search,more,copy,isolate&heading=Mine&as=php",
 	} {
 		for _, width := range []int64{390, 1280} {
 			v.do(chromedp.EmulateViewport(width, 900))

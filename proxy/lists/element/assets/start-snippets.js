@@ -40,6 +40,7 @@ export function write() {
     const form = dataset.form.replace(/^(.*)\{heading\}\n/gm, (_, before) => headed && `${before}${headed}\n`);
     firstChild.data = form.replace(/\{([a-z]+)\}/g, (whole, name) => ready[name] ?? (!(name in texts) ? whole : "markup" in dataset ? escape(texts[name]) : texts[name]));
     const part = snippet.closest(".vl-way");
+    part.removeAttribute("name"); // the menu opens one, and the browser closes none
     part.open = part.id === `vl_way-${way()}`;
     part.hidden = !part.open;
   }
