@@ -123,21 +123,23 @@ func openTarget(ctx context.Context, cfg configs.Config) (target, error) {
 	return server, nil
 }
 
-// noteServer says what becomes of records that a server has stored. to may be a store.
+// noteServer says what becomes of records that a server has stored, and who knows what they lack. to may be a store.
 func noteServer(w io.Writer, to target) {
 	server, ok := to.(*owner.Client)
 	switch { // ignore errors: standard error may be closed
 	case ok && server.Welcome.Builds:
-		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself")
+		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself; what the records "+
+			"lack is in its log, and in vitrine check --records")
 	case ok:
-		fmt.Fprintln(w, "note: the running server stored the records; it builds no views (--no-materialize)")
+		fmt.Fprintln(w, "note: the running server stored the records; it builds no views (--no-materialize); "+
+			"vitrine check --records says what the records lack")
 	}
 }
 
 // noteFindings notes what the imported collections and their records lack that lists need. The import has succeeded, so
 // that what prevents the report is a note, too.
 //
-// A server examines what it stores itself, when it builds its views.
+// A server examines what it stores itself, when it builds its views: noteServer says where to look.
 func noteFindings(cmd *cobra.Command, cfg configs.Config, to target, report dump.Report) {
 	store, ok := to.(origin.Store)
 	if !ok {
