@@ -43,6 +43,19 @@ type citing struct {
 		Relations, Types      []string
 	}
 	Badges []struct{ Field string }
+	People struct {
+		Photo, Mail, Phone, Room shown
+		AcademicTitle            shown `yaml:"academic_title"`
+		Position                 shown
+		PositionDE               shown `yaml:"position_de"`
+		Links                    []struct{ Field string }
+	}
+}
+
+// shown are the fields of a property of persons, and the flag that releases it.
+type shown struct {
+	Fields []string
+	When   string
 }
 
 // readers are what reads records, as the program has it built in.
@@ -150,6 +163,24 @@ func (r readers) rows(collection string) (all []row) {
 		add("notice", r.notices()...)
 		for _, name := range r.render.Stored() {
 			add(name, name)
+		}
+	}
+	if collection == "persons" {
+		p := r.cite.People
+		for _, one := range []struct {
+			key string
+			shown
+		}{
+			{"academic_title", p.AcademicTitle}, {"position", p.Position}, {"position_de", p.PositionDE},
+			{"photo", p.Photo}, {"mail", p.Mail}, {"phone", p.Phone}, {"room", p.Room},
+		} {
+			add(one.key, one.Fields...)
+			if one.When != "" {
+				add(one.When, one.When)
+			}
+		}
+		for _, l := range p.Links {
+			add("profile", l.Field)
 		}
 	}
 	for _, name := range mark.Stored(collection) {

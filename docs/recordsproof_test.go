@@ -131,7 +131,13 @@ func (l lister) bases(collection string) (all []bson.D) {
 	case "persons":
 		return []bson.D{{{Key: "_id", Value: "x"}, {Key: "username", Value: "bfern"}},
 			{{Key: "username", Value: "bfern"}, {Key: "first", Value: "Bo"}, {Key: "last", Value: "Fern"},
-				{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "MOTH"}}}}}}
+				{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "MOTH"}}}}},
+			{{Key: "username", Value: "bfern"}, {Key: "public_image", Value: true},
+				{Key: "public_email", Value: true},
+				{Key: "public_phone", Value: true}, {Key: "public_room", Value: true}},
+			{{Key: "username", Value: "bfern"}, {Key: "photo", Value: "https://night.example/b.png"},
+				{Key: "contact_mail", Value: "b@night.example"}, {Key: "contact_phone", Value: "1"},
+				{Key: "room", Value: "1"}}}
 	case "projects":
 		all = append(all,
 			bson.D{{Key: "_id", Value: "x"}, {Key: "name", Value: "OWLS"}, {Key: "public", Value: true}},

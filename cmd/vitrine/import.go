@@ -128,18 +128,17 @@ func noteServer(w io.Writer, to target) {
 	server, ok := to.(*owner.Client)
 	switch { // ignore errors: standard error may be closed
 	case ok && server.Welcome.Builds:
-		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself; what the records "+
-			"lack is in its log, and in vitrine check --records")
+		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself; "+
+			"what the records lack is in its log, and in vitrine check --records")
 	case ok:
 		fmt.Fprintln(w, "note: the running server stored the records; it builds no views (--no-materialize); "+
 			"vitrine check --records says what the records lack")
 	}
 }
 
-// noteFindings notes what the imported collections and their records lack that lists need. The import has succeeded, so
-// that what prevents the report is a note, too.
-//
-// A server examines what it stores itself, when it builds its views: noteServer says where to look.
+// noteFindings notes what the imported collections and their records lack that lists need. The import has
+// succeeded, so that what prevents the report is a note, too. A server examines what it stores itself, when it
+// builds its views.
 func noteFindings(cmd *cobra.Command, cfg configs.Config, to target, report dump.Report) {
 	store, ok := to.(origin.Store)
 	if !ok {

@@ -329,7 +329,7 @@ func (d *document) relatedTo(ctx context.Context, a *answer) error {
 	if err != nil {
 		return err
 	}
-	where := filter.And(a.lists.public, a.lists.people().rows.Where)
+	where := filter.And(a.lists.public, peopleOf(a.lists).rows.Where)
 	for _, path := range []string{mark.Unit, mark.In} {
 		if path == mark.Unit && a.query.Flag(params.Deep) {
 			continue

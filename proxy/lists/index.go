@@ -29,7 +29,8 @@ func (l *Lists) overview(r Request, path string, f format, q params.Query) (resp
 		want := strings.Join(takes, ", ")
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists accepts only %s, got %s", want, others)
 	}
-	headers := pageHeaders(page.Policy(l.o.Site.Logo, path == "/", l.o.Badges...)) // the builder shows lists of persons, too
+	photos := path == "/" // the builder shows lists of persons, too
+	headers := pageHeaders(page.Policy(l.o.Site.Logo, photos, l.o.Badges...))
 	if f.suffix == ".json" {
 		headers = nil
 	} else {

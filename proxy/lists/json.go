@@ -119,7 +119,8 @@ type jsonSubject struct {
 	Units []page.Unit `json:"units"`
 }
 
-func (it *item) subjectJSON() *jsonSubject {
+// subjectOf returns nil without a person.
+func subjectOf(it *item) *jsonSubject {
 	if it == nil {
 		return nil
 	}
@@ -147,7 +148,7 @@ func jsonDocument(d *document) (*response.Body, error) {
 	doc := jsonList{
 		Title: d.Title, Count: d.Count, Page: d.Page, Pages: d.Pages, Limit: d.Limit, Items: []jsonItem{},
 		Missing: d.missing,
-		Facets:  d.facets, Chart: d.Years, Person: d.person.subjectJSON(),
+		Facets:  d.facets, Chart: d.Years, Person: subjectOf(d.person),
 		Generation: d.generation, AsOf: d.AsOf.UTC(), Self: d.self.Href,
 		Links: d.Turns,
 	}

@@ -121,10 +121,10 @@ func New(o Options, shared Shared) (*Lists, error) {
 	l := &Lists{o: o, shared: shared, policy: page.Policy(o.Site.Logo, false, o.Badges...), defaults: configs.NewList()}
 	l.defaults.Title = nil
 	l.guides = map[string]func() []byte{
-		"/docs/embedding": l.documentation("/docs/embedding",
+		"/docs/embedding": documentation(l, "/docs/embedding",
 			"How lists of publications, projects and events come onto the pages of a site: as an element, by an "+
 				"include, in an iframe.", page.Guide),
-		"/docs/records": l.documentation("/docs/records",
+		"/docs/records": documentation(l, "/docs/records",
 			"Which records and fields lists are made from, what each field does, and ten records to begin with.",
 			page.Records),
 	}
@@ -165,13 +165,13 @@ func New(o Options, shared Shared) (*Lists, error) {
 		one.usual = one.usual.With(params.IDs, one.rows.Fixed[params.IDs]...)
 		l.lists = append(l.lists, one)
 	}
-	l.people().rows.Where = filter.OneOf(mark.Past, nil)
+	peopleOf(l).rows.Where = filter.OneOf(mark.Past, nil)
 	return l, nil
 }
 
-// people returns the list of the institute's persons, the last one. Those who have left are not in it: institutes
+// peopleOf returns the list of the institute's persons, the last one. Those who have left are not in it: institutes
 // keep their records.
-func (l *Lists) people() *listing { return &l.lists[len(l.lists)-1] }
+func peopleOf(l *Lists) *listing { return &l.lists[len(l.lists)-1] }
 
 // FromPublic is the origin of the condition that rows are marked as public: explanations name it, see filter.As.
 const FromPublic = "lists.public"
@@ -244,7 +244,7 @@ func (l *Lists) Guide(path string) []byte { return l.guides[path]() }
 func GuidePaths() []string { return []string{"/docs/embedding", "/docs/records"} }
 
 // documentation returns the function that makes a page of the documentation, once.
-func (l *Lists) documentation(path, description string, of func(page.Head) []byte) func() []byte {
+func documentation(l *Lists, path, description string, of func(page.Head) []byte) func() []byte {
 	return sync.OnceValue(func() []byte {
 		head := l.head("", "en")
 		head.Self, head.Description = l.o.BaseURL+path, description

@@ -15,7 +15,7 @@ import (
 )
 
 // maxScript is the limit of the compressed script in bytes.
-const maxScript = 9000
+const maxScript = 9200
 
 // file returns the content served under a path.
 func file(t *testing.T, path string) element.File {

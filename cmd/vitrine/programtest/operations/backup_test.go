@@ -156,7 +156,8 @@ func TestImportServed(t *testing.T) {
 		return programtest.Lacking(body, `"count":2`, "Second again", "Without an id")
 	})
 	programtest.Await(t, "the server logs what the records lack", func() string {
-		return programtest.Lacking(s.Log(), "of 2 public records, 2 without year, 2 without authors", "no type: 2 records")
+		return programtest.Lacking(s.Log(), "of 2 public records, 2 without year, 2 without authors",
+			"no type: 2 records")
 	})
 	if at, err := os.Stat(filepath.Join(dir, "v.db.sock")); err != nil || at.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("the socket: %v, %v", at, err)
