@@ -49,12 +49,16 @@ func listDocuments(t *testing.T) map[string]string {
 // hashes replaces the content hashes in file names, which golden files leave out.
 var hashes = regexp.MustCompile(`\.[0-9a-f]{12}\.`)
 
+// photos are addresses on other servers, which no test asks.
+var photos = regexp.MustCompile(`(<img class="vl-photo" src=")[^"]*`)
+
 // servingPages serves the documents and files under the path of the base, each document under its
 // name, and returns the URL of that path.
 func servingPages(t *testing.T, more map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	for name, doc := range listDocuments(t) {
+		doc = photos.ReplaceAllString(doc, "${1}/favicon.ico")
 		mux.HandleFunc("/vitrine/"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Security-Policy", page.Policy("", false))
 			send("text/html; charset=utf-8", doc)(w, r)
