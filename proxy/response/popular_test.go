@@ -60,7 +60,7 @@ var kinds = []string{
 
 // without are the routes whose answers come from no view.
 var without = []string{
-	"/healthz", "/readyz", "/favicon.ico", "/openapi.json", "/openapi-3.0.json",
+	"/healthz", "/livez", "/readyz", "/favicon.ico", "/openapi.json", "/openapi-3.0.json",
 	"/docs", "/docs/embedding", "/docs/records",
 	"/api/citation-index",
 }
