@@ -55,7 +55,9 @@ var kinds = []string{
 	"/lists/activities.json?ids=ACTIVITIES-GONE,ACTIVITIES-CHANGED", "/items/ACTIVITIES-CHANGED",
 	"/items/ACTIVITIES-CHANGED.json", "/items/ACTIVITIES-CHANGED.bib", "/items/ACTIVITIES-GONE",
 	"/items/ACTIVITIES-NEW", "/items/PROJECTS-CHANGED", "/items/PROJECTS-GONE.json", "/items/EVENTS-CHANGED.json",
-	"/items/MOVED.json",
+	"/items/MOVED.json", "/api/activities?q=version&sort=-year,title", "/api/search/activities?q=record&sort=title",
+	"/lists/persons", "/lists/persons.json?unit=MOTH&deep=1", "/lists/person/gzwielic",
+	"/lists/activities?group=year&jump=1&numbered=1&limit=5",
 }
 
 // without are the routes whose answers come from no view.
