@@ -40,6 +40,7 @@ func (c *run) affix(o *op, b *box) *box {
 	}
 	if o.display != "" {
 		b = &box{kids: []*box{b}, display: o.display}
+		c.size += formatSize
 	}
 	b.slot = b.slot || slot
 	return b

@@ -7,7 +7,7 @@ import (
 
 // name renders one name. inverted is for names in sort order ("Doe, Jane").
 func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
-	if c.steps++; c.steps > maxSteps || c.size > maxSize {
+	if c.step() {
 		return nil
 	}
 	if name.Literal != "" {

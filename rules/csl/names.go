@@ -42,7 +42,7 @@ func (c *run) names(o *op) (*box, status) {
 func (c *run) countNames(o *op) (*box, status) {
 	count := 0
 	for _, variable := range o.names.variables {
-		if !c.used[variable] {
+		if !c.step() && !c.used[variable] {
 			count += o.names.name.shown(len(c.it.names[variable]))
 		}
 	}
@@ -126,6 +126,9 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	}
 	kids := make([]*box, 0, 2*shown+3)
 	for i := range all[:shown] {
+		if c.step() {
+			break
+		}
 		if i > 0 {
 			last, inverted := i == len(all)-1, n.inverts(i-1) && all[i-1].Literal == ""
 			kids = append(kids, c.leaf(c.locale.between(n, len(all), i, last, inverted)))
@@ -159,9 +162,13 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	return nameFormat(c, n, append(kids, c.leaf(delim), others))
 }
 
-// nameFormat puts the format of cs:name around names.
+// nameFormat puts the format of cs:name around names. There are none if the entry is full.
 func nameFormat(c *run, n *nameStyle, kids []*box) *box {
-	return c.affix(&op{format: n.format}, wrap(kids...))
+	b := wrap(kids...)
+	if b == nil {
+		return nil
+	}
+	return c.affix(&op{format: n.format}, b)
 }
 
 // inverts reports whether the name at i stands in sort order.

@@ -259,7 +259,7 @@ func (p *parser) branches(n *node) ([]branch, error) {
 		for _, test := range [...]string{"disambiguate", "is-numeric", "is-uncertain-date", "locator", "position",
 			"type", "variable"} {
 			if test == "type" && kid.attrs[test] != "" { // an item has one type: it cannot be all of several
-				b.conds = append(b.conds, cond{test: test, types: strings.Fields(kid.attrs[test])})
+				b.conds = append(b.conds, cond{test: test, types: words(kid.attrs[test])})
 				continue
 			}
 			for value := range strings.FieldsSeq(kid.attrs[test]) {

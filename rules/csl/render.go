@@ -1,9 +1,6 @@
 package csl
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Limits of the work on one entry. A real entry takes fewer than 2,000 steps and has fewer than 20 kB.
 const (
@@ -135,7 +132,7 @@ func (c *run) collect(ops []op, boxes *[]*box, all *status) {
 	for i := range ops {
 		o := &ops[i]
 		if o.kind == opChoose {
-			if c.steps++; c.steps <= maxSteps {
+			if !c.step() {
 				c.collect(c.choose(o), boxes, all)
 			}
 			continue
@@ -148,9 +145,15 @@ func (c *run) collect(ops []op, boxes *[]*box, all *status) {
 	}
 }
 
-// op renders an element. When the entry has become too long it renders nothing.
+// step counts a step, and reports whether the entry is full: nothing more is rendered then.
+func (c *run) step() (full bool) {
+	c.steps++
+	return c.steps > maxSteps || c.size > maxSize
+}
+
+// op renders an element.
 func (c *run) op(o *op) (*box, status) {
-	if c.steps++; c.steps > maxSteps || c.size > maxSize {
+	if c.step() {
 		return nil, status{}
 	}
 	switch o.kind {
@@ -226,6 +229,9 @@ func (c *run) choose(o *op) []op {
 // matches tests the conditions of a branch.
 func (c *run) matches(b *branch) bool {
 	for _, cond := range b.conds {
+		if c.step() {
+			return false
+		}
 		ok := c.test(cond)
 		switch {
 		case b.match == "any" && ok:
@@ -241,7 +247,7 @@ func (c *run) matches(b *branch) bool {
 func (c *run) test(t cond) bool {
 	switch t.test {
 	case "type":
-		return slices.Contains(t.types, c.it.kind)
+		return t.types[c.it.kind]
 	case "variable":
 		return c.it.has(t.value)
 	case "is-numeric":

@@ -106,8 +106,8 @@ var elements = map[string]rule{
 	"else":    {nil, words(rendering)},
 }
 
-// values are the values that an attribute may have, by "element attribute" or by attribute. A value that ends in
-// "*" may be a list of words from the set.
+// values are the values that an attribute may have, by "element attribute" or by attribute. Those of variables and of
+// the attributes in lists may be several words from the set.
 var values = map[string]map[string]bool{
 	"class":                        words("in-text note"),
 	"demote-non-dropping-particle": words("never sort-only display-and-sort"),
@@ -152,6 +152,9 @@ var values = map[string]map[string]bool{
 // lists are the attributes whose values are lists of words.
 var lists = words("is-numeric is-uncertain-date locator position type")
 
+// maxDateParts bounds the parts of a date, of which styles need three.
+const maxDateParts = 12
+
 // check reports whether an element and everything below it are as the schema says.
 func (n *node) check() error {
 	if n.name == "info" {
@@ -168,6 +171,9 @@ func (n *node) check() error {
 		if err := n.checkValue(name, n.attrs[name]); err != nil {
 			return err
 		}
+	}
+	if n.name == "date" && len(n.kids) > maxDateParts {
+		return n.fail("<date> has more than %d parts", maxDateParts)
 	}
 	for _, kid := range n.kids {
 		if !r.kids[kid.name] {

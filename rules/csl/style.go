@@ -115,7 +115,7 @@ type branch struct {
 // A cond is a test of a variable, or of the type, which may be one of several.
 type cond struct {
 	test, value string
-	types       []string
+	types       map[string]bool
 }
 
 // names is a compiled cs:names.
