@@ -40,6 +40,7 @@ func runBackup(cmd *cobra.Command, path, file string) error {
 		progressbar.OptionThrottle(100*time.Millisecond))
 	through := "" // what had the store open
 	parts, size, err := backup.Write(cmd.Context(), file, backup.Options{
+		Store: path,
 		Copy: func(ctx context.Context, to bolt.Destination) error {
 			err := bolt.Backup(ctx, path, to)
 			if !errors.Is(err, origin.ErrLocked) {

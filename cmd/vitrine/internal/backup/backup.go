@@ -17,6 +17,8 @@ import (
 
 // Options are how a backup is made.
 type Options struct {
+	// Store is the path of the store's file.
+	Store string
 	// Copy writes the copy; after bolt.ErrYielded it is called again.
 	Copy func(context.Context, bolt.Destination) error
 	// Progress is called with the bytes of a copy that begins, and returns what is called with the bytes of each write.
@@ -32,8 +34,8 @@ const attempts = 20
 // Write makes a copy of a store and returns what bolt.Check finds in it. It writes beside the file, syncs and checks
 // the copy, and renames it: a file of that name stays as it is until the new one is known to be sound.
 func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size int64, err error) {
-	if at, err := os.Stat(file); err == nil && !at.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: %w: it is no regular file", file, fs.ErrExist)
+	if err := check(file, o.Store); err != nil {
+		return nil, 0, err
 	}
 	out, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part") // readable only by its owner
 	if err != nil {
@@ -71,6 +73,25 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 		_ = dir.Close()
 	}
 	return parts, size, nil
+}
+
+// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store would
+// lose what a server that has it open writes from then on.
+func check(file, store string) error {
+	if file == "" {
+		return errors.New("no file is named for the copy")
+	}
+	at, err := os.Stat(file)
+	if err != nil {
+		return nil // there is none yet; what else is wrong, creating the copy says
+	}
+	if !at.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w: it is no regular file", file, fs.ErrExist)
+	}
+	if of, err := os.Stat(store); err == nil && os.SameFile(at, of) {
+		return fmt.Errorf("%s: %w: it is the store itself, not a place for its copy", file, fs.ErrExist)
+	}
+	return nil
 }
 
 // write makes a file a copy, whatever it had before.

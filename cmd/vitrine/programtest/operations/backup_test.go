@@ -81,6 +81,9 @@ func TestBackupRefused(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("v.db", filepath.Join(dir, "link.db")); err != nil {
+		t.Fatal(err)
+	}
 	damaged := filepath.Join(dir, "damaged.db")
 	content, err := os.ReadFile(filepath.Join(dir, "v.db"))
 	if err != nil {
@@ -94,6 +97,9 @@ func TestBackupRefused(t *testing.T) {
 		{"bolt://none.db", "copy.db", "no such file"},
 		{"bolt://v.db", "none/copy.db", "no such file"},
 		{"bolt://v.db", "folder", "no regular file"},
+		{"bolt://v.db", "./v.db", "is the store itself"},
+		{"bolt://v.db", "link.db", "is the store itself"},
+		{"bolt://v.db", "", "no file"},
 		{"bolt://damaged.db", "copy.db", "the copy is damaged, as the store may be, and is not kept"},
 		{"mongodb://localhost/institute", "copy.db", "mongodump"},
 	} {
