@@ -255,12 +255,15 @@ func (i *institute) loadStyles(cfg configs.Lists) (*styles.Set, error) {
 	return set, err
 }
 
-// readFile reads and parses the file that a setting names, or else the built-in one. The parser gets the name for
-// its errors, which then have the line. The setting is in the error, so that Config.Located can add where it was
-// given.
+// readFile reads and parses the file that a setting names, or else the built-in one if there is one. The parser
+// gets the name for its errors, which then have the line. The setting is in the error, so that Config.Located can
+// add where it was given.
 func readFile[T any](setting, name string, builtIn func() (string, []byte),
 	parse func(name string, src []byte) (T, error)) (read T, err error) {
-	if name == "" {
+	switch {
+	case name == "" && builtIn == nil:
+		return read, configs.Wrong(setting, "names no file")
+	case name == "":
 		return parse(builtIn())
 	}
 	src, err := regular.Read(name, regular.Most)

@@ -48,6 +48,8 @@ func TestRefusedSettings(t *testing.T) {
 		"auth:\n  session:\n    user_header: X-User\n": "4: auth.session.user_header: needs " +
 			"trusted_proxies",
 		"lists: {styles: {a: DIR/none}}\n":                           "2: lists.styles.a: DIR/none: no such file",
+		"lists: {styles: {a: }}\n":                                   "2: lists.styles.a: names no file",
+		"lists: {locales: {fr-FR: ''}}\n":                            "2: lists.locales.fr-FR: names no file",
 		"lists: {styles: {a: DIR/broken}}\n":                         "2: lists.styles.a: DIR/broken:1: ",
 		"lists: {styles: {web: DIR/broken}}\n":                       "2: lists.styles.web: is built in",
 		"lists: {styles: {a: DIR}}\n":                                "2: lists.styles.a: DIR: is a directory",
