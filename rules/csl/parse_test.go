@@ -33,7 +33,10 @@ func TestRefused(t *testing.T) {
 		"text": {head + `<macro name="a">b</macro>` + layout, `line 3: <macro> has text: "b"`},
 		"two sources": {head + `<macro name="a"><text value="b" term="in"/></macro>` + layout,
 			"line 3: <text> needs one of variable, macro, term and value"},
-		"twice": {head + "<macro name=\"a\"/>\n<macro name=\"a\"/>" + layout, `line 4: the macro "a" occurs twice`},
+		"twice":     {head + "<macro name=\"a\"/>\n<macro name=\"a\"/>" + layout, `line 4: the macro "a" occurs twice`},
+		"two roots": {head + layout + "\n" + head + layout, "line 4: a second element after the end of <style>"},
+		"encoding": {`<?xml version="1.0" encoding="iso-8859-1"?>` + head + layout,
+			`line 1: the encoding is "iso-8859-1": save the file as UTF-8`},
 		"no macro": {head + `<macro name="a"><text macro="b"/></macro>` + layout,
 			`line 3: there is no macro "b"`},
 		"cycle": {head + `<macro name="a"><text macro="b"/></macro>` + "\n" +

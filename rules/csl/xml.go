@@ -53,6 +53,9 @@ func readXML(src []byte, root string) (*node, error) {
 		return nil, &SyntaxError{Line: 1, Reason: fmt.Sprintf("longer than %d bytes", maxSource)}
 	}
 	r := &xmlReader{dec: xml.NewDecoder(bytes.NewReader(src))}
+	r.dec.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
+		return nil, &SyntaxError{Line: 1, Reason: fmt.Sprintf("the encoding is %q: save the file as UTF-8", charset)}
+	}
 	for {
 		token, err := r.dec.Token()
 		line, _ := r.dec.InputPos()
@@ -143,6 +146,9 @@ func (r *xmlReader) start(t *xml.StartElement, line int) error {
 		n.attrs[a.Name.Local] = a.Value
 	}
 	if len(r.stack) == 0 {
+		if r.root != nil {
+			return n.fail("a second element after the end of <%s>", r.root.name)
+		}
 		r.root = n
 	} else {
 		parent := r.stack[len(r.stack)-1]
