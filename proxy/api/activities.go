@@ -78,7 +78,7 @@ func (e *Env) searched(l listing, r Request) listing {
 		return l
 	}
 	if terms := cite.Terms(words); len(terms) > 0 {
-		l.asked = &asked{words: [][]string{terms}}
+		l.refined = &refinement{words: [][]string{terms}}
 	} else if words != "" {
 		r.Params.MarkUnknown(query.WordsParam, words)
 	}
@@ -91,13 +91,13 @@ func (e *Env) sorted(l listing, r Request) listing {
 	if order == nil {
 		return l
 	}
-	l.asked = &asked{words: l.asked.searches(), order: order}
+	l.refined = &refinement{words: l.refined.searches(), order: order}
 	if e.o.Hidden == nil || r.whole {
 		return l
 	}
 	for _, f := range order {
 		path := f.Path.String()
-		l.asked.nested = append(l.asked.nested, r.Params.Checked(e.query.Compile(bson.D{{Key: "$or", Value: bson.A{
+		l.refined.nested = append(l.refined.nested, r.Params.Checked(e.query.Compile(bson.D{{Key: "$or", Value: bson.A{
 			bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: bson.A{"object", "javascriptWithScope"}}}}},
 			bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$type", Value: "array"}}}}}},
 		}}}, "")))

@@ -27,9 +27,9 @@ type listing struct {
 	view     string
 	filter   *filter.Filter
 	page     query.Page
-	order    raw.Sort // nil means the view's own order
-	asked    *asked   // beside the filter; nil if nothing is. Each kept plan has copies of its listing.
-	prepared string   // the fragment that is the whole row; empty if there is none
+	order    raw.Sort    // nil means the view's own order
+	refined  *refinement // beside the filter; nil if nothing is. Each kept plan has copies of its listing.
+	prepared string      // the fragment that is the whole row; empty if there is none
 	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
 	// value is the one by which a parameter selects rows. If no row has it, the answer says so.
@@ -69,19 +69,19 @@ type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Sel
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	key := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" +
 		l.filter.Key()
-	asked := l.asked.beside(l.usualOrder())
-	if asked != nil {
-		key = asked.key() + "\x00" + key
+	refined := l.refined.beside(l.usualOrder())
+	if refined != nil {
+		key = refined.key() + "\x00" + key
 	}
 	if l.value.value != "" { // the answer reports it
 		key += "\x00" + l.value.param + strconv.Quote(l.value.value)
 	}
 	build := func(ctx context.Context, s response.Snapshots) (*response.Body, error) {
-		selected, err := s.Own().Search(ctx, l.filter, view.Uncounted, asked.searches()...)
+		selected, err := s.Own().Search(ctx, l.filter, view.Uncounted, refined.searches()...)
 		if err != nil {
 			return nil, err
 		}
-		order, ignored, err := asked.ordering(ctx, s.Own(), selected, l.restricted != "")
+		order, ignored, err := refined.ordering(ctx, s.Own(), selected, l.restricted != "")
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (l listing) planOf(form string, body ofSeveral) response.Plan {
 		}
 		b.Ignored = ignored
 		b.Selected.On, b.Selected.Filter, b.Selected.Count = s.Own(), l.filter, selected.Count()
-		b.Selected.Searches, b.Selected.Order = asked.searches(), order
+		b.Selected.Searches, b.Selected.Order = refined.searches(), order
 		// A view in the store is not searched for the values that it has: that would read all of it for one wrong
 		// word. A restricted list does not say what is near either, since the value could be that of a row the
 		// caller may not see.
