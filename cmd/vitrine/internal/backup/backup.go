@@ -109,7 +109,7 @@ func write(ctx context.Context, out *os.File, o Options) (size int64, err error)
 			refused = fmt.Errorf("the copy has %s, and there are only %s free in %s", humanize.Bytes(uint64(bytes)),
 				humanize.Bytes(free), filepath.Dir(out.Name()))
 		}
-		return &counted{out, refused, o.Progress(bytes)}
+		return &progressWriter{out, refused, o.Progress(bytes)}
 	})
 	if refused != nil { // err has only what followed from it
 		return 0, refused
@@ -117,15 +117,15 @@ func write(ctx context.Context, out *os.File, o Options) (size int64, err error)
 	return size, err
 }
 
-// counted reports what it writes; with a refusal it writes nothing.
-type counted struct {
+// progressWriter reports what it writes; with a refusal it writes nothing.
+type progressWriter struct {
 	to      io.Writer
 	refused error
 	written func(n int)
 }
 
 // Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
+func (c *progressWriter) Write(p []byte) (int, error) {
 	if c.refused != nil {
 		return 0, c.refused
 	}
