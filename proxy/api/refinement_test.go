@@ -162,6 +162,7 @@ func TestSortAsUsual(t *testing.T) {
 		}
 	}
 	for sort, want := range map[string]string{
+		"sort=-": "sort: -: is not the path of a stored field", "sort=year,%2B": "sort: +: is not the path",
 		"sort=$where": `sort: $where: is not the path of a stored field`, "sort=a..b": "sort: a..b: is not the path",
 		"sort=year&sort[x]=1": "sort: [x]: want sort[]=value",
 	} {

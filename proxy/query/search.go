@@ -65,9 +65,13 @@ func (p Params) Order() (order raw.Sort) {
 // sortField reads one field of sort. A plus sign means ascending; in a URL it may stand for a space.
 func sortField(p Params, text string) (field raw.SortField, ok bool) {
 	text = strings.TrimSpace(p.UTF8(SortParam, text))
-	text, field.Desc = strings.CutPrefix(text, "-")
-	path := strings.TrimPrefix(text, "+")
-	if path == "" {
+	if text == "" { // between two commas
+		return field, false
+	}
+	path, desc := strings.CutPrefix(text, "-")
+	field.Desc = desc
+	if path = strings.TrimPrefix(path, "+"); path == "" {
+		p.refuse(SortParam, Printable(text), "is not the path of a stored field")
 		return field, false
 	}
 	if path == "id" {
