@@ -263,7 +263,8 @@ func (c *run) test(t cond) bool {
 func (c *run) variable(o *op) (*box, status) {
 	switch o.name {
 	case "citation-number":
-		return c.decorate(o, c.slot(NumberSlot)), status{called: true, filled: true}
+		c.started = true
+		return c.decorate(o, c.leaf(NumberSlot)), status{called: true, filled: true}
 	case "year-suffix":
 		if !c.style.suffixed || c.suffixed {
 			return nil, status{}
@@ -288,12 +289,6 @@ func (c *run) variable(o *op) (*box, status) {
 		b = rich(&c.marks, dataLeaf, text)
 	}
 	return c.linked(o, b, text), status{called: true, filled: true}
-}
-
-// slot returns a slot that is always filled.
-func (c *run) slot(slot string) *box {
-	c.started = true
-	return c.leaf(slot)
 }
 
 // slotBox returns the slot of the year's suffix.
