@@ -508,8 +508,8 @@ func elementRefreshes(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// elementCleans: if a foreign server sends a hostile answer, none of it runs or loads; an answer
-// without a list is an error.
+// elementCleans: if a foreign server sends a hostile answer, none of it runs or loads but photos, whose server learns
+// of no page; an answer without a list is an error.
 func elementCleans(t *testing.T, chrome context.Context, data string) {
 	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -519,12 +519,16 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 		case strings.HasSuffix(r.URL.Path, "hostile.html"):
 			_, _ = io.WriteString(w, `<section class="vl-list" onclick="ran()"><p class="vl-count" style="color:red">1 entry</p>
 				<script>ran()</script><img src="/x" onerror="ran()"><svg><script>ran()</script></svg><iframe srcdoc="<script>ran()</script>"></iframe>
+				<img class="vl-photo" src="/photo" srcset="/set" style="background:url(/p)" onload="ran()" referrerpolicy="unsafe-url">
 				<svg fill="url(/f)"><a xlink:href="javascript:ran()"><rect mask="u\72l(/m)" width="9"></rect></a><image href="/i"/><set attributeName="href" to="javascript:ran()"/></svg><table background="/t"></table>
 				<style>body{display:none}</style><template><img src="/y" onerror="ran()"></template><math><mtext><b><style><img src=x onerror=ran()></style></b></mtext></math>
 				<a id="bad" href="java&#10;script:ran()">a</a><a id="data" href="data:text/html,x">b</a><a id="ok" href="/items/1">c</a>
 				<form action="/z"><input name="a"></form><link rel="stylesheet" href="/s.css"><object data="/o"></object><base href="/b/"></section>`)
+		case r.URL.Path == "/photo" && r.Referer() == "":
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)
 		case r.URL.Path != "/favicon.ico":
-			t.Errorf("the page loads %s", r.URL)
+			t.Errorf("the page loads %s, from %q", r.URL, r.Referer())
 		}
 	}))
 	t.Cleanup(hostile.Close)
@@ -537,10 +541,10 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	}))
 	t.Cleanup(page.Close)
 	v.open(page.URL)
-	v.await(listShown)
+	v.await(listShown + ` && document.querySelector(".vl-photo").naturalWidth === 9`)
 	v.click("#bad")
 	v.want(`[...document.querySelectorAll(".vl-list *")].map((e) => e.localName).join()+globalThis.runs`,
-		"p,svg,svg,a,rect,table,a,a,aundefined")
+		"p,svg,img,svg,a,rect,table,a,a,aundefined")
 	v.want(`["bad", "data", "ok"].map((id) => document.getElementById(id).getAttribute("href")).join()`,
 		",,"+hostile.URL+"/items/1")
 	v.want(

@@ -53,7 +53,9 @@ function parse(html, base) {
   const list = new DOMParser().parseFromString(policy.createHTML(html), "text/html").querySelector(".vl-list");
   if (!list) throw new Error("the answer has no list");
   for (const element of [list, ...list.querySelectorAll("*")]) {
-    if (!harmless.test(element.localName)) element.remove();
+    const image = element.localName === "img"; // photos only, and their server learns of no page
+    if (!harmless.test(element.localName) || image && !element.matches(".vl-photo")) element.remove();
+    if (image) Object.assign(element, { loading: "lazy", referrerPolicy: "no-referrer" });
     for (const { name, value } of [...element.attributes]) {
       if (/^on|^style$|^background$|^srcset$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
     }
