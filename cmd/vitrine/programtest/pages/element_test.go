@@ -30,7 +30,7 @@ const personElement = `<vitrine-list src="DATA/lists/person/nkerzenr" type="publ
 func website(t *testing.T, data, body string) string {
 	t.Helper()
 	policy :=
-		"default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src " +
+		"default-src 'none'; script-src DATA; style-src 'self' DATA; connect-src DATA; frame-src DATA; img-src DATA " +
 			"data:; base-uri 'none'; " +
 			"form-action 'none'; require-trusted-types-for 'script'; trusted-types vitrine-list"
 	document := `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Our page</title>
@@ -576,6 +576,12 @@ func elementSnippets(t *testing.T, chrome context.Context, data string) {
 	v.await(
 		`document.querySelector(".vl-chip") && document.querySelector(".vl-copy") && ` +
 			`document.querySelector(".vl-exports a")`)
+	v.wantNoComplaint()
+
+	people := strings.ReplaceAll(snippetOf(t, "People", "html", data), "unit=BIO", "unit=ECO")
+	v.open(website(t, data, people))
+	v.await(listShown + ` && document.querySelector(".vl-chip, [name=unit]") && document.querySelector(".vl-q")`)
+	v.want(`String(document.querySelectorAll(".vl-list .vl-item").length > 1)`, "true")
 	v.wantNoComplaint()
 
 	v.open(website(t, data, `<p>Before</p>`+snippetOf(t, "iframe", "html", data)))

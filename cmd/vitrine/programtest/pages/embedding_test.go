@@ -99,6 +99,7 @@ func TestEmbeddingSnippets(t *testing.T) {
 		"PHP php": true, "Twig php": true, "Twig twig": true, "TYPO3 Fluid php": true, "TYPO3 Fluid xml": true,
 		"WordPress php": true,
 		"iframe html":   true, "oEmbed sh": true, "curl sh": true, "Python python": true,
+		"Citation styles yaml": true, "People html": true,
 	}
 	for _, s := range snippets(t) {
 		if n := strings.Count(s.text, "\n"); n > snippetLines {
@@ -111,6 +112,34 @@ func TestEmbeddingSnippets(t *testing.T) {
 	}
 	for name := range tested {
 		t.Errorf("the document no longer has %s", name)
+	}
+}
+
+// TestEmbeddingStyles: with the settings of the document, and files at their names, the program has the styles.
+func TestEmbeddingStyles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	settings := snippetOf(t, "Citation styles", "yaml", "")
+	style := `<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0" default-locale="fr-FR">
+		<info><title>S</title><id>s</id><updated>2026-11-30T00:00:00+00:00</updated></info>
+		<citation><layout><text variable="title"/></layout></citation>
+		<bibliography><layout><text term="in"/><text variable="title" prefix=" "/></layout></bibliography></style>`
+	locale := `<locale xmlns="http://purl.org/net/xbiblio/csl" version="1.0" xml:lang="fr-FR">
+		<terms><term name="in">dans</term></terms></locale>`
+	for _, name := range regexp.MustCompile(`[\w-]+\.(csl|xml)`).FindAllString(settings, -1) {
+		text := style
+		if strings.HasSuffix(name, ".xml") {
+			text = locale
+		}
+		programtest.WriteLines(t, filepath.Join(dir, name), text)
+	}
+	programtest.WriteLines(t, filepath.Join(dir, "vitrine.yml"), settings)
+	s := programtest.Start(t, dir, "--demo", "--config", "vitrine.yml").Ready()
+	for _, name := range []string{"apa", "din"} {
+		if status, body := s.Get("/lists/activities.json?limit=1&style=" + name); status != http.StatusOK ||
+			!strings.Contains(body, `"text":"Dans `) {
+			t.Errorf("%s: %d %.600s", name, status, body)
+		}
 	}
 }
 
