@@ -23,7 +23,8 @@ const everything = `<names variable="author editor" delimiter="; "><name and="te
 
 // FuzzEntry renders any item by a style with all kinds of elements.
 func FuzzEntry(f *testing.F) {
-	s, err := ParseStyle([]byte(styled(everything, `<citation disambiguate-add-year-suffix="true"><layout/></citation>`)))
+	const citation = `<citation disambiguate-add-year-suffix="true"><layout/></citation>`
+	s, err := ParseStyle([]byte(styled(everything, citation)))
 	require.NoError(f, err)
 	renderers := [...]*Renderer{s.Renderer(Builtin(), "en-US"), s.Renderer(Builtin(), "de-DE")}
 	f.Add([]byte(sample))

@@ -12,12 +12,17 @@ import (
 
 // TestBlowUp renders macros of which each calls the next one twice: without a bound that would be 2⁶⁰ texts.
 func TestBlowUp(t *testing.T) {
-	for _, attrs := range [...]string{``, `prefix="` + strings.Repeat("<", maxAttribute/8) + `"`, `strip-periods="true"`,
-		`font-style="italic" font-weight="bold" suffix="."`} {
+	for _, attrs := range [...]string{
+		``,
+		`prefix="` + strings.Repeat("<", maxAttribute/8) + `"`,
+		`strip-periods="true"`,
+		`font-style="italic" font-weight="bold" suffix="."`,
+	} {
 		attrs = strings.ReplaceAll(attrs, "<", "&lt;")
 		var macros strings.Builder
 		for i := range 60 {
-			fmt.Fprintf(&macros, `<macro name="m%d"><text macro="m%d" %s/><text macro="m%[2]d"/></macro>`, i, i+1, attrs)
+			fmt.Fprintf(&macros, `<macro name="m%d"><text macro="m%d" %s/><text macro="m%[2]d"/></macro>`,
+				i, i+1, attrs)
 		}
 		macros.WriteString(`<macro name="m60"><text variable="title"/></macro>`)
 		e := entryOf(t, styled(`<text macro="m0"/>`, macros.String()), `{"title":"x. <i>y</i>"}`)
@@ -38,9 +43,10 @@ func TestManyParts(t *testing.T) {
 	it, err := ReadItem(item)
 	require.NoError(t, err)
 	for name, body := range map[string]string{
-		"conditions": `<choose><if variable="note"/>` + strings.Repeat(`<else-if variable="note"/>`, 30_000) + `</choose>`,
-		"types": `<choose><if variable="note"/>` + strings.Repeat(`<else-if type="`+strings.Repeat("book ", 800)+`"/>`, 200) +
-			`</choose>`,
+		"conditions": `<choose><if variable="note"/>` +
+			strings.Repeat(`<else-if variable="note"/>`, 30_000) + `</choose>`,
+		"types": `<choose><if variable="note"/>` +
+			strings.Repeat(`<else-if type="`+strings.Repeat("book ", 800)+`"/>`, 200) + `</choose>`,
 		"names": `<names variable="` + strings.Repeat("author ", maxAttribute/8) + `"/>`,
 		"count": `<names variable="` + strings.Repeat("author ", maxAttribute/8) + `"><name form="count"/></names>`,
 	} {
@@ -74,7 +80,9 @@ func TestLarge(t *testing.T) {
 	style := styled(`<text variable="title" text-case="title" quotes="true"/><names variable="author"><name
 		initialize-with=". "/></names><text variable="page"/><number variable="volume" form="ordinal"/><date
 		variable="issued" form="text"/>`, "")
-	for _, s := range [...]string{"<", "<i>", `"`, "'", "1-", "A-", "“a ”", "x ", "</i>", "<span class=\"nocase\">", "ß", "\x02"} {
+	for _, s := range [...]string{
+		"<", "<i>", `"`, "'", "1-", "A-", "“a ”", "x ", "</i>", "<span class=\"nocase\">", "ß", "\x02",
+	} {
 		long := strings.Repeat(s, maxText/len(s)+maxPart)
 		names := make([]map[string]string, 60)
 		for i := range names {

@@ -61,10 +61,11 @@ func wellFormed(s string) error {
 	return nil
 }
 
-const sample = `{"type":"article-journal","title":"<i>In vitro</i> studies of \"x < y & z\"","volume":"12","page":"100-104",
+const sample = `{"type":"article-journal","title":"<i>In vitro</i> studies of \"x < y & z\"",
+	"container-title":"the journal of things","volume":"12","page":"100-104","edition":"2",
 	"author":[{"family":"van der Berg","given":"Jean-Luc"},{"family":"Doe","given":"Jane Q.","suffix":"Jr."},
-	{"literal":"Institute of Things"}],"issued":{"date-parts":[[2020,5,4],[2020,5,9]]},"edition":"2",
-	"container-title":"the journal of things","DOI":"10.1/a<b","URL":"https://example.org/?a=1&b=2"}`
+	{"literal":"Institute of Things"}],"issued":{"date-parts":[[2020,5,4],[2020,5,9]]},
+	"DOI":"10.1/a<b","URL":"https://example.org/?a=1&b=2"}`
 
 // TestLayouts renders the sample by single elements.
 func TestLayouts(t *testing.T) {
@@ -98,16 +99,17 @@ func TestLayouts(t *testing.T) {
 func TestHTML(t *testing.T) {
 	e := entryOf(t, styled(`<group font-style="italic"><text variable="title"/></group><text variable="DOI"
 		prefix=" https://doi.org/"/><names variable="author" prefix=" "><name form="short"/></names>`, ""), sample)
-	require.Equal(t, `<i><span data-title><span class="csl-upright">In vitro</span> studies of “x &lt; y &amp; z”</span>`+
-		`</i><a href="https://doi.org/10.1/a&lt;b"> https://doi.org/10.1/a&lt;b</a> <span data-name="author 0">van der `+
-		`Berg</span>, <span data-name="author 1">Doe</span>, <span data-name="author 2">Institute of Things</span>`, e.HTML)
+	require.Equal(t, `<i><span data-title><span class="csl-upright">In vitro</span> studies of “x &lt; y &amp; z”`+
+		`</span></i><a href="https://doi.org/10.1/a&lt;b"> https://doi.org/10.1/a&lt;b</a> `+
+		`<span data-name="author 0">van der Berg</span>, <span data-name="author 1">Doe</span>, `+
+		`<span data-name="author 2">Institute of Things</span>`, e.HTML)
 }
 
 // TestSuffix checks what a style writes with and without the suffix of the year.
 func TestSuffix(t *testing.T) {
 	citation := `<citation disambiguate-add-year-suffix="true"><layout><text value="x"/></layout></citation>`
-	style := styled(`<group delimiter=". "><names variable="author"/><date variable="issued"><date-part name="year"/></date>`+
-		`<text variable="title"/></group>`, citation)
+	style := styled(`<group delimiter=". "><names variable="author"/>`+
+		`<date variable="issued"><date-part name="year"/></date><text variable="title"/></group>`, citation)
 	item := `{"type":"book","title":"T","author":[{"literal":"A"}],"issued":{"date-parts":[[2020]]}}`
 	e := entryOf(t, style, item)
 	require.Equal(t, "A. 2020. T", e.Text(1, ""))
@@ -131,7 +133,7 @@ func TestAligned(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, s.Numbered())
 	e := entryOf(t, style, `{"type":"book","title":"T"}`)
-	require.Equal(t, `<div class="csl-left-margin">3.</div><div class="csl-right-inline"><span data-title>T</span></div>`,
-		e.Fill(3, ""))
+	require.Equal(t, `<div class="csl-left-margin">3.</div>`+
+		`<div class="csl-right-inline"><span data-title>T</span></div>`, e.Fill(3, ""))
 	require.Equal(t, "3. T", e.Text(3, ""))
 }
