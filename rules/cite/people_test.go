@@ -34,7 +34,8 @@ func TestProfile(t *testing.T) {
 		`"https://www.hins.example/moe.jpg", `
 	for _, tt := range []struct{ name, fields, want string }{
 		{"nothing", `"x": 1`, "|||false"},
-		{"position", `"academic_title": "Dr.", "position": "Keeper", "position_de": "Leitung"`, "Dr.|Keeper|Leitung|false"},
+		{"position", `"academic_title": "Dr.", "position": "Keeper", "position_de": "Leitung"`,
+			"Dr.|Keeper|Leitung|false"},
 		{"one language", `"position_de": "Leitung"`, "|Leitung|Leitung|false"},
 		{"without flags", contact + `"x": 1`, "|||false"},
 		{"flags", contact + `"public_image": true, "public_email": 1, "public_phone": "1", "public_room": "true"`,
@@ -52,12 +53,13 @@ func TestProfile(t *testing.T) {
 			"|||true|https://hins.example/a.jpg"},
 		{"markup", `"position": "<b onclick='x'>Keeper</b> &amp; <script>alert(1)</script>guide"`,
 			"|Keeper & guide|Keeper & guide|false"},
-		{"objects", `"position": {"en": "x"}, "academic_title": [{"a": 1}], "public_phone": true, "telephone": {"a": "1"}, ` +
-			`"public_room": true, "room": 12`, "|||false||||12"},
+		{"objects", `"position": {"en": "x"}, "academic_title": [{"a": 1}], "public_phone": true, ` +
+			`"telephone": {"a": "1"}, "public_room": true, "room": 12`, "|||false||||12"},
 		{"no mail", `"public_email": true, "mail": "moe@hins.example?cc=x@y.example"`, "|||false"},
 		{"a name and mail", `"public_email": true, "mail": "Moe <moe@hins.example>"`, "|||false"},
 		{"lines in mail", `"public_email": true, "mail": "moe@hins.example\r\nBcc: x@y.example"`, "|||false"},
-		{"the first mail", `"public_email": true, "mail": [null, "x", "moe@hins.example"]`, "|||false||moe@hins.example"},
+		{"the first mail", `"public_email": true, "mail": [null, "x", "moe@hins.example"]`,
+			"|||false||moe@hins.example"},
 		{"links", `"webpage": "www.hins.example/~moe", "google_scholar": "abC_-1", "socials": {"github": "moe", ` +
 			`"mastodon": "https://social.example/@moe", "unknown": "https://x.example", "youtube": "moe"}`,
 			"|||false|||||Homepage Webseite https://www.hins.example/~moe|Google Scholar Google Scholar " +
