@@ -6,8 +6,8 @@
 // locale, the language and the rules of citing. A process with others renders the citation itself, for a row whose
 // mark is not up to date yet.
 //
-//	item in the mark ──AppendCSL──▶ csl.Item ──each style and language──▶ styled: [stamps, HTML, key]
-//	                                                               └────▶ alike: numbers of keys, for year suffixes
+//	item in the mark ──AppendCSL──▶ csl.Item ──each style, language──▶ styled: [stamps, HTML, key]
+//	                                                               └─▶ alike: numbers of keys, for year suffixes
 //
 // All functions are pure and safe for concurrent use.
 package styles

@@ -188,7 +188,9 @@ func TestLarge(t *testing.T) {
 
 // TestMistakes: a style that cannot be used is refused with its file, its line and the reason.
 func TestMistakes(t *testing.T) {
-	_, err := styles.ParseStyle("apa.csl", []byte(`<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0" class="in-text">`+"\n<macro></style>"))
+	const wrong = `<style xmlns="http://purl.org/net/xbiblio/csl" version="1.0" class="in-text">
+		<macro></style>`
+	_, err := styles.ParseStyle("apa.csl", []byte(wrong))
 	if err == nil || !strings.HasPrefix(err.Error(), "apa.csl:2: ") {
 		t.Errorf("%v", err)
 	}
