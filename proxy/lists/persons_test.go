@@ -12,16 +12,19 @@ import (
 	"vitrine/proxy/proxytest"
 )
 
+// plughs begins a publication of the first person of staff.
+const plughs = `{"type":"publication","title":"Plughs","authors":[{"user":"open"}],`
+
 // staff are persons of a unit of their own and of one below it: one who releases everything, one who releases
 // nothing, one who has left, one who is hidden, and one whose values are hostile.
 var staff = map[string][]string{
 	"groups": {`{"id":"TOP","name":"Tops","name_de":"Gipfel"}`, `{"id":"LOW","name":"Lows","parent":"TOP"}`},
 	"persons": {
 		`{"_id":"p1","username":"open","first":"Ada","last":"Open","displayname":"Ada Open","academic_title":"Dr.",` +
-			`"position":"Plughkeeper","position_de":"Plughleitung","orcid":"0000-0002-1825-0097","mail":"ada@top.example",` +
-			`"telephone":"+49 5555 10-1","room":"B 1","photo":"https://top.example/ada.jpg?a=1&b=2","public_image":true,` +
-			`"public_email":true,"public_phone":true,"public_room":true,"webpage":"https://top.example/ada",` +
-			`"socials":{"github":"ada"},"units":[{"unit":"TOP"}]}`,
+			`"position":"Plughkeeper","position_de":"Plughleitung","orcid":"0000-0002-1825-0097",` +
+			`"mail":"ada@top.example","public_email":true,"telephone":"+49 5555 10-1","public_phone":true,` +
+			`"room":"B 1","public_room":true,"photo":"https://top.example/ada.jpg?a=1&b=2","public_image":true,` +
+			`"webpage":"https://top.example/ada","socials":{"github":"ada"},"units":[{"unit":"TOP"}]}`,
 		`{"_id":"p2","username":"shut","first":"Bo","last":"Shut","displayname":"Bo Shut","mail":"bo@top.example",` +
 			`"telephone":"+49 5555 10-2","room":"Attic","photo":"https://top.example/bo.jpg","public_email":false,` +
 			`"position":"Plughguide","units":[{"unit":"LOW"}]}`,
@@ -29,15 +32,16 @@ var staff = map[string][]string{
 		`{"_id":"p4","username":"hid","first":"Di","last":"Hid","hide":true,"units":[{"unit":"TOP"}]}`,
 		`{"_id":"p5","username":"evil","first":"Eve","last":"<script>alert(1)</script>Evil","displayname":"Eve",` +
 			`"position":"<img src=x onerror=alert(1)>\"guide\"","photo":"javascript:alert(1)","public_image":true,` +
-			`"mail":"a@b.example\"><script>alert(1)</script>","public_email":true,"telephone":{"a":[1]},"public_phone":true,` +
-			`"room":["<b>1</b>"],"public_room":true,"webpage":"javascript:alert(1)","socials":{"github":"x\" onclick=\"y"},` +
+			`"mail":"a@b.example\"><script>alert(1)</script>","public_email":true,` +
+			`"telephone":{"a":[1]},"public_phone":true,"room":["<b>1</b>"],"public_room":true,` +
+			`"webpage":"javascript:alert(1)","socials":{"github":"x\" onclick=\"y"},` +
 			`"academic_title":"=HYPERLINK(1)","units":[{"unit":"LOW"}]}`,
 	},
 	"activities": {
-		`{"_id":"a1","type":"publication","title":"Plughs","year":2018,"open_access":true,"authors":[{"user":"open"}]}`,
-		`{"_id":"a2","type":"publication","title":"Plughs","year":2021,"open_access":false,"authors":[{"user":"open"}]}`,
-		`{"_id":"a3","type":"publication","title":"Plughs","year":2021,"open_access":true,"authors":[{"user":"open"}]}`,
-		`{"_id":"a4","type":"publication","title":"Plughs","year":1500,"authors":[{"user":"open"}]}`,
+		plughs + `"_id":"a1","year":2018,"open_access":true}`,
+		plughs + `"_id":"a2","year":2021,"open_access":false}`,
+		plughs + `"_id":"a3","year":2021,"open_access":true}`,
+		plughs + `"_id":"a4","year":1500}`,
 	},
 }
 
@@ -108,8 +112,8 @@ func personsSelected(t *testing.T, s *proxytest.Site) {
 		t.Errorf("the people of TOP are at %s", got)
 	}
 	page := string(s.Get("/lists/unit/TOP?lang=de&deep=1", "Accept", "text/html").Body)
-	if want := `<a href="https://data.example/lists/persons?unit=TOP&amp;deep=1&amp;lang=de">Personen</a>`; !strings.Contains(
-		page, want) {
+	want := `<a href="https://data.example/lists/persons?unit=TOP&amp;deep=1&amp;lang=de">Personen</a>`
+	if !strings.Contains(page, want) {
 		t.Errorf("the page of the unit lacks %s", want)
 	}
 }
@@ -132,14 +136,16 @@ func personsShown(t *testing.T, s *proxytest.Site) {
 	}
 	card := string(s.Get("/lists/persons.html?ids=p1&lang=de").Body)
 	parts := map[string]string{
-		"photo": `<img class="vl-photo" src="https://top.example/ada.jpg?a=1&amp;b=2" alt="Foto von Ada Open" width="96" ` +
-			`height="96" loading="lazy" decoding="async" referrerpolicy="no-referrer">`,
+		"photo": `<img class="vl-photo" src="https://top.example/ada.jpg?a=1&amp;b=2" ` +
+			`alt="Foto von Ada Open" width="96" height="96" loading="lazy" decoding="async" ` +
+			`referrerpolicy="no-referrer">`,
 		"position": `<p class="vl-position" dir="auto">Plughleitung</p>`,
 		"units":    `<span>Einheiten:</span> <a href="https://data.example/lists/unit/TOP">Gipfel</a>`,
-		"contact": `<li><span>E-Mail:</span> <a href="mailto:ada@top.example">ada@top.example</a></li><li><span>Telefon:` +
-			`</span> <a href="tel:+495555101">+49 5555 10-1</a></li><li><span>Raum:</span> <bdi>B 1</bdi></li>`,
-		"profiles": `<a href="https://orcid.org/0000-0002-1825-0097">ORCID</a> <a href="https://top.example/ada">Webseite</a> ` +
-			`<a href="https://github.com/ada">GitHub</a>`,
+		"contact": `<li><span>E-Mail:</span> <a href="mailto:ada@top.example">ada@top.example</a></li>` +
+			`<li><span>Telefon:</span> <a href="tel:+495555101">+49 5555 10-1</a></li>` +
+			`<li><span>Raum:</span> <bdi>B 1</bdi></li>`,
+		"profiles": `<a href="https://orcid.org/0000-0002-1825-0097">ORCID</a> ` +
+			`<a href="https://top.example/ada">Webseite</a> <a href="https://github.com/ada">GitHub</a>`,
 	}
 	name := `<a href="https://data.example/lists/person/open">Ada Open</a>`
 	for part, want := range parts {
@@ -244,7 +250,8 @@ func personsPage(t *testing.T, s *proxytest.Site) {
 func TestPersonsHideHiddenFields(t *testing.T) {
 	s := withRecords(t, staff, "mail", "telephone", "room", "photo", "position", "position_de", "orcid", "webpage",
 		"socials", "academic_title")
-	shown := regexp.MustCompile(`ada@top|5555 10-1[^0-9]|B 1[^0-9.]|ada\.jpg|Plugh(keeper|leitung)|0000-0002-1825|top\.example|github|Dr\.`)
+	shown := regexp.MustCompile(`ada@top|5555 10-1[^0-9]|B 1[^0-9.]|ada\.jpg|Plugh(keeper|leitung)|` +
+		`0000-0002-1825|top\.example|github|Dr\.`)
 	for _, suffix := range []string{"", ".html", ".json", ".jsonld", ".csv", ".atom"} {
 		for _, list := range []string{"/lists/persons", "/lists/person/open"} {
 			res := s.Get(list+suffix+"?limit=200&lang=en", "Accept", "text/html")
