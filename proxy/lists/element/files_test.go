@@ -28,7 +28,8 @@ func file(t *testing.T, path string) element.File {
 }
 
 func TestFiles(t *testing.T) {
-	hashed := regexp.MustCompile(`^/lists/(badges|list|page|start(-[a-z]+)?|list\.portrait)\.[0-9a-f]{12}\.(js|css|svg)$`)
+	hashed := regexp.MustCompile(
+		`^/lists/(badges|list|page|start(-[a-z]+)?|list\.portrait)\.[0-9a-f]{12}\.(js|css|svg)$`)
 	current := map[string]element.File{"/lists/list.js": element.Current("list.js"),
 		"/lists/list.css":          element.Current("list.css"),
 		"/lists/list.portrait.svg": element.Current("list.portrait.svg"),
