@@ -27,8 +27,9 @@ func (f *fragment) marks(it *Item, own string) {
 	// Without a script, and until the visitor agrees, there are only links to the pages of these services.
 	for _, figure := range it.Figures {
 		s := services[figure.Service]
-		f.write(`<li class="vl-badge"><a rel="nofollow noreferrer" href="`, address(s.page+(&url.URL{Path: figure.DOI}).EscapedPath()),
-			`"`, attribute("data-badge", figure.Service), attribute("data-doi", figure.DOI), ">", text(s.name),
+		href := s.page + (&url.URL{Path: figure.DOI}).EscapedPath()
+		f.write(`<li class="vl-badge"><a rel="nofollow noreferrer" href="`, address(href), `"`,
+			attribute("data-badge", figure.Service), attribute("data-doi", figure.DOI), ">", text(s.name),
 			"</a></li>")
 	}
 	f.write("</ul>")

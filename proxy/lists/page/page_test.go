@@ -102,7 +102,8 @@ func TestMarkup(t *testing.T) {
 }
 
 // ours are the elements of our documents and of citations.
-var ours = strings.Fields(`html head meta title base link script body header nav main footer section aside article form fieldset legend input datalist select option label button details summary
+var ours = strings.Fields(`html head meta title base link script body header nav main footer section aside article
+	form fieldset legend input datalist select option label button details summary
 	h1 h2 h3 h4 h5 h6 p div span ol ul li dl dt dd a b i em mark strong small sub sup u br time pre bdi
 	figure figcaption svg g rect text table thead tbody tr th td img`)
 

@@ -18,7 +18,8 @@ func personsList() *page.List {
 		{Year: 2022, Count: 4, Open: open(0)}, {Year: 2023, Count: 3, Open: open(3)},
 	}, true)
 	units := page.Extras{Units: []page.Unit{{ID: "BIO", Name: "Biology", Href: base + "/lists/unit/BIO"}}}
-	whole := page.Item{ID: "1", HTML: `<a href="https://data.example.org/lists/person/jdoe">Jane Doe</a>`, Extras: units,
+	whole := page.Item{ID: "1", HTML: `<a href="https://data.example.org/lists/person/jdoe">Jane Doe</a>`,
+		Extras: units,
 		Person: &page.Person{
 			AcademicTitle: "Dr.", Name: "Jane Doe", Photo: "https://www.example.org/jdoe.jpg?a=1&b=2",
 			Position: "Head of the laboratory", Mail: "jane+doe@example.org", Phone: "+49 (0)531 26-16", Room: "B 1.17",
