@@ -68,7 +68,8 @@ func TestBadges(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>x</title><link rel="icon" href="data:,">`+
-			`<vitrine-list id="one" src="%[1]s"></vitrine-list><vitrine-list id="two" src="%[1]s" isolate></vitrine-list>`+
+			`<vitrine-list id="one" src="%[1]s"></vitrine-list>`+
+			`<vitrine-list id="two" src="%[1]s" isolate></vitrine-list>`+
 			`<script type="module" src="%[2]s/lists/list.js"></script>`, s.Base+show, s.Base)
 	}))
 	t.Cleanup(site.Close)
@@ -139,6 +140,7 @@ func TestBadgesOfHostileServices(t *testing.T) {
 		if len(services.answers("")) == 0 {
 			t.Errorf("%.40s: the service was not asked", body)
 		}
-		v.want(`document.querySelector("a[data-badge]").textContent + document.title.includes("hacked")`, "Altmetricfalse")
+		v.want(`document.querySelector("a[data-badge]").textContent + document.title.includes("hacked")`,
+			"Altmetricfalse")
 	}
 }

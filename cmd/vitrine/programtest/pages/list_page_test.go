@@ -263,9 +263,9 @@ func listPageBuilder(t *testing.T, chrome context.Context) {
 	change(v, "title", `It's <b> "{base}"`)
 	change(v, "year", "")
 	v.await(
-		`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === 'It\'s ` +
-			`<b> "{base}" /vitrine/lists/bio-papers.html?` + strings.Replace(query, "year=2018..2020%2Cmissing&", "", 1) +
-			`&lang=en&title=0&jsonld=0'`)
+		`Array.from(document.querySelectorAll("#vl_preview .vl-title"), (e) => e.textContent).join(" ") === ` +
+			`'It\'s <b> "{base}" /vitrine/lists/bio-papers.html?` +
+			strings.Replace(query, "year=2018..2020%2Cmissing&", "", 1) + `&lang=en&title=0&jsonld=0'`)
 	for id, want := range map[string]string{
 		"html":   "<h2>It&#39;s &#60;b> &#34;&#123;base}&#34;</h2>\n<vitrine-list src=",
 		"iframe": "&#38;embed=1&#38;title=0\"", "php": "&title=0'", "ssi": "&title=0\"",

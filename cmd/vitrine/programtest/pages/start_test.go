@@ -61,10 +61,11 @@ func TestStartRecipes(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			v.t = t
 			v.click("#vl_recipe-" + r.name)
-			v.await(`document.querySelector("#vl_recipe-` + r.name + `[aria-pressed=true]") && location.hash.includes("recipe=` +
-				r.name + `")`)
+			v.await(`document.querySelector("#vl_recipe-` + r.name + `[aria-pressed=true]") && ` +
+				`location.hash.includes("recipe=` + r.name + `")`)
 			if r.ask != "" {
-				v.await(builderStatus + `.startsWith("Still missing: ") && document.activeElement.id === "vl_` + r.ask + `"`)
+				v.await(builderStatus + `.startsWith("Still missing: ") && ` +
+					`document.activeElement.id === "vl_` + r.ask + `"`)
 				v.want(`String(document.querySelector("#vl_preview vitrine-list"))`, "null")
 				commit(v, r.ask, r.answer)
 			}
@@ -83,7 +84,8 @@ func TestStartRecipes(t *testing.T) {
 	v.t = t
 	// Each recipe is a step back in the history.
 	goInHistory(v, -1)
-	v.await(`document.querySelector("#vl_recipe-types[aria-pressed=true]") && document.getElementById("vl_group-2").value === "year"`)
+	v.await(`document.querySelector("#vl_recipe-types[aria-pressed=true]") &&
+		document.getElementById("vl_group-2").value === "year"`)
 	v.wantNoComplaint()
 }
 
@@ -116,8 +118,10 @@ func TestStartState(t *testing.T) {
 	v.await(previewShown)
 	v.want(`[...document.querySelector("#vl_preview vitrine-list").attributes].map((a) => a.name).sort().join()`,
 		"copy,facets,isolate,more,search,src,untitled")
-	v.want(`document.querySelector("#vl_preview vitrine-list").shadowRoot.querySelector(".vl-search span").textContent`, "Liste durchsuchen")
-	if got := eval[string](v, chosenSnippet); !strings.Contains(got, ` facets="year type" search more copy isolate untitled>`) {
+	v.want(`document.querySelector("#vl_preview vitrine-list").shadowRoot
+		.querySelector(".vl-search span").textContent`, "Liste durchsuchen")
+	const options = ` facets="year type" search more copy isolate untitled>`
+	if got := eval[string](v, chosenSnippet); !strings.Contains(got, options) {
 		t.Errorf("the snippet is %s", got)
 	}
 	ways := eval[[]string](v, `[...document.getElementById("vl_as").options].map((o) => o.value)`)
@@ -171,19 +175,27 @@ func TestStartPreview(t *testing.T) {
 	for _, width := range []int64{390, 1280} {
 		v := openBuilder(t, s.Base+"/", width)
 		for _, id := range []string{"vl_list", "vl_year", "vl_group", "vl_with-more", "vl_as"} {
-			eval[bool](v, `{ const e = document.getElementById("`+id+`"); e.scrollIntoView({block: "center"}); e.focus(); true }`)
+			eval[bool](v, `{
+				const e = document.getElementById("`+id+`");
+				e.scrollIntoView({block: "center"});
+				e.focus();
+				true
+			}`)
 			v.want(id2(id)+`String(`+seen+`)`, "true")
 			// The field is not behind it.
-			v.want(id2(id)+`String(document.activeElement.contains(document.elementFromPoint(...((r) => [r.left + 5, r.top + r.height / 2])`+
-				`(document.activeElement.getBoundingClientRect()))))`, "true")
+			v.want(id2(id)+`String(((e, { left, top, height }) =>
+				e.contains(document.elementFromPoint(left + 5, top + height / 2)))`+
+				`(document.activeElement, document.activeElement.getBoundingClientRect()))`, "true")
 		}
 		v.want(`String(document.documentElement.scrollWidth - innerWidth)`, "0")
-		beside := eval[bool](v, `document.getElementById("vl_preview").getBoundingClientRect().left > document.getElementById("vl_form").getBoundingClientRect().right`)
+		beside := eval[bool](v, `document.getElementById("vl_preview").getBoundingClientRect().left >
+			document.getElementById("vl_form").getBoundingClientRect().right`)
 		if beside != (width > 1000) {
 			t.Errorf("%d pixels: the preview is beside the form: %t", width, beside)
 		}
 		v.do(chromedp.SendKeys(chromedp.CSS("#vl_fold"), kb.Enter))
-		v.await(`!document.getElementById("vl_shown").checkVisibility() && document.getElementById("vl_fold").ariaExpanded === "false"`)
+		v.await(`!document.getElementById("vl_shown").checkVisibility() &&
+			document.getElementById("vl_fold").ariaExpanded === "false"`)
 		v.do(chromedp.SendKeys(chromedp.CSS("#vl_fold"), kb.Enter))
 		v.await(`document.getElementById("vl_shown").checkVisibility()`)
 		v.wantNoComplaint()
@@ -203,7 +215,8 @@ func TestStartRecords(t *testing.T) {
 	v.await(`document.activeElement.id === "vl_ids"`)
 	commit(v, "ids", "9b021609d13bb216ba5cfb54, 961b1bf393e04ecab3dbd9d6, nix")
 	const ids = `[...document.querySelectorAll("#vl_ids-chosen li")].map((e) => e.dataset.id.slice(0, 3)).join()`
-	v.await(ids + ` === "9b0,961" && ` + builderStatus + ` === "No public record: nix" && document.getElementById("vl_ids").value === "nix"`)
+	v.await(ids + ` === "9b0,961" && ` + builderStatus + ` === "No public record: nix" && ` +
+		`document.getElementById("vl_ids").value === "nix"`)
 	commit(v, "ids", "twilight colours")
 	commit(v, "ids", "")
 	v.await(ids + ` === "9b0,961"`) // it was there
@@ -211,8 +224,9 @@ func TestStartRecords(t *testing.T) {
 	v.do(chromedp.SendKeys(chromedp.CSS("#vl_ids-chosen li:first-child [name=down]"), kb.Enter))
 	v.await(ids + ` === "961,9b0"`)
 	v.want(`document.activeElement.closest("li").dataset.id.slice(0, 3)`, "9b0")
-	v.await(`document.querySelector("#vl_preview vitrine-list").getAttribute("src").includes("ids=961b1bf393e04ecab3dbd9d6%2C9b0") && ` + previewShown)
-	v.want(`String(document.querySelectorAll("#vl_preview .vl-chip, #vl_preview .vl-q, #vl_preview .vl-note").length)`, "0")
+	v.await(`document.querySelector("#vl_preview vitrine-list").getAttribute("src")
+		.includes("ids=961b1bf393e04ecab3dbd9d6%2C9b0") && ` + previewShown)
+	v.want(`String(document.querySelectorAll("#vl_preview :is(.vl-chip, .vl-q, .vl-note)").length)`, "0")
 	v.do(chromedp.SendKeys(chromedp.CSS("#vl_ids-chosen li:first-child [name=remove]"), kb.Enter))
 	v.await(ids + ` === "9b0"`)
 	v.await(builderStatus + ` === "1 entry"`)
