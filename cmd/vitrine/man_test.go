@@ -42,7 +42,8 @@ func TestManualPages(t *testing.T) {
 			t.Errorf("%q: hidden %v, has a page %v", path, cmd.Hidden, ok)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if option := `\fB\-\-` + strings.ReplaceAll(f.Name, "-", `\-`) + `\fR`; ok && !strings.Contains(page, option) {
+			option := `\fB\-\-` + strings.ReplaceAll(f.Name, "-", `\-`) + `\fR`
+			if ok && !strings.Contains(page, option) {
 				t.Errorf("the page of %q lacks --%s", path, f.Name)
 			}
 		})
