@@ -88,7 +88,7 @@ var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents,
 // Lists plans answers for one generation of settings. It is safe for concurrent use. A reload makes another one,
 // and requests under way keep theirs.
 //
-// Except for what it reads of snapshots (values, said, endings, siteSize), which is kept for the latest of each
+// Except for what it reads of snapshots (values, said, endings, peopled, siteSize), which is kept for the latest of each
 // view, it does not change after New.
 type Lists struct {
 	o        Options
@@ -102,6 +102,7 @@ type Lists struct {
 	said     selection.Tables[said]
 	// endings has ids that end like formats, by kinds of subjects; see endsAlike.
 	endings selection.Tables[map[string]bool]
+	peopled selection.Tables[map[string]bool] // see unitsWithPeople
 	// the pages of the documentation by path, made by the first request for them and then kept
 	guides map[string]func() []byte
 
