@@ -49,6 +49,7 @@ type listAnswer struct {
 		Subtype string            `json:"subtype"`
 		Group   string            `json:"group"`
 		Groups  []listGroup       `json:"groups"`
+		Text    string            `json:"text"`
 		Links   map[string]string `json:"links"`
 		Key     string            `json:"cite_key"`
 		Authors []struct{ Name, ID, ORCID string }

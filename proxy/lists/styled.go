@@ -98,20 +98,26 @@ func suffixOf(i int) (s string) {
 	return s
 }
 
-// set sets the citation of an item by its style, with links, marks and folds like those of other citations.
+// set sets the citation of an item by its style, as text and as HTML with links, marks and folds like those of other
+// citations.
 func (s styling) set(it *item, suffix string) {
-	it.text = it.styled.Text(it.position, suffix)
+	it.citationLang = it.styled.Lang
 	html := strings.NewReplacer(csl.NumberSlot, strconv.Itoa(it.position), csl.SuffixSlot, suffix).
 		Replace(s.linked(it))
+	it.html = s.noticed(it, s.answer.shorten(html, it))
+	it.text = csl.Entry{HTML: s.noticed(it, it.styled.HTML)}.Text(it.position, suffix)
+}
+
+// noticed returns a citation, HTML, after what the notices of its item say. A number in the margin stands by itself:
+// what is said of the work belongs to the text beside it.
+func (s styling) noticed(it *item, html string) string {
 	lead := ""
-	if html = s.answer.shorten(html, it); strings.HasPrefix(html, marginStart) {
-		// The number stands by itself. What is said of the work belongs to the text beside it.
+	if strings.HasPrefix(html, marginStart) {
 		if i := strings.Index(html, besideStart); i >= 0 {
 			lead, html = html[:i+len(besideStart)], html[i+len(besideStart):]
 		}
 	}
-	it.html = lead + it.withNotice(html, s.lang)
-	it.citationLang = it.styled.Lang
+	return lead + it.withNotice(html, s.lang)
 }
 
 // The begin of the parts of a citation whose number stands in the margin.

@@ -316,6 +316,40 @@ func TestStyledPersons(t *testing.T) {
 	}
 }
 
+// TestStyledNotices: each face of a citation by a style says that the work was retracted, once, in the answer's language
+// and beside the number.
+func TestStyledNotices(t *testing.T) {
+	s := styled(t, true, nil)
+	for _, lang := range []struct{ code, label string }{{"en", "[Retracted]"}, {"de", "[Zurückgezogen]"}} {
+		for _, style := range []string{"web", "print", "institute", "compact", "numbers"} {
+			query := "style=" + style + "&lang=" + lang.code
+			for _, target := range []string{
+				"/lists/activities?ids=owl-2&", "/lists/activities.html?ids=owl-2&", "/items/owl-2.html?",
+				"/lists/activities.atom?ids=owl-2&", "/lists/activities.rss?ids=owl-2&",
+				"/lists/activities.feed.json?ids=owl-2&", "/items/owl-2?",
+			} {
+				if body := string(s.Get(target + query).Body); strings.Count(body, lang.label) != 1 {
+					t.Errorf("%s has %d times %s", target+query, strings.Count(body, lang.label), lang.label)
+				}
+			}
+			for _, target := range []string{"/lists/activities.json?ids=owl-2&", "/items/owl-2.json?"} {
+				it := getList(s, target+query).Items[0]
+				if !strings.Contains(it.HTML, lang.label+"</strong> ") {
+					t.Errorf("%s: html is %s", target+query, it.HTML)
+				}
+				want := map[string]string{"web": "", "print": "", "numbers": "[1] " + lang.label + " A. Zyxel"}
+				start, isKnown := want[style]
+				if !isKnown {
+					start = lang.label + " Zyxel"
+				}
+				if !strings.HasPrefix(it.Text, start) || strings.Count(it.Text, lang.label) > 1 {
+					t.Errorf("%s: text is %q, want %q…", target+query, it.Text, start)
+				}
+			}
+		}
+	}
+}
+
 // TestStylesHide: no style shows a hidden field, whether rows have its citations or not.
 func TestStylesHide(t *testing.T) {
 	for _, stored := range []bool{true, false} {
