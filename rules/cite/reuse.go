@@ -301,10 +301,12 @@ func (p *people) read(it *Item) {
 	words(&to.AcademicTitle, p.academicTitle)
 	words(&to.Position, p.position)
 	words(&to.PositionDE, p.positionDE)
-	words(&to.Phone, p.phone)
 	words(&to.Room, p.room)
 	if p.mail.may(it) {
 		to.Mail = it.identified(p.mail.slots, mailOf)
+	}
+	if p.phone.may(it) { // some are stored as numbers
+		to.Phone = cmp.Or(it.identified(p.phone.slots, phoneOf), phoneOf(it.text(p.phone.slots)))
 	}
 	if to.Pictured = p.photo.may(it); to.Pictured {
 		to.Photo = it.identified(p.photo.slots, webAddress)

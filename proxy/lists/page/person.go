@@ -3,6 +3,7 @@ package page
 import (
 	"net/url"
 	"strings"
+	"unicode"
 
 	"vitrine/rules/markup"
 )
@@ -90,7 +91,7 @@ func (f *fragment) contact(p *Person) {
 //	-142              ""
 func dialled(phone string) string {
 	number := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" \u00a0/-.", r) {
+		if unicode.In(r, unicode.Zs, unicode.Pd) || r == '/' || r == '.' {
 			return -1
 		}
 		return r
