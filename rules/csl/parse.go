@@ -34,7 +34,7 @@ type parser struct {
 	macros map[string]*macro
 	calls  []call
 	path   []string // see walk
-	outer  *names   // whose substitute is compiled, or nil
+	outer  *op      // the cs:names whose substitute is compiled, or nil
 }
 
 // A call is a use of a macro, which may be defined later.
@@ -204,11 +204,7 @@ func (p *parser) op(o *op, n *node) (err error) {
 			return n.fail("<%s> has no variable", n.name)
 		}
 	case "names":
-		*o = decorated(n, opNames)
-		if _, ok := n.attrs["delimiter"]; !ok {
-			o.delim = cmp.Or(p.bib.attrs["names-delimiter"], p.root.attrs["names-delimiter"])
-		}
-		o.names, err = p.names(n)
+		return p.names(o, n)
 	case "date":
 		*o = decorated(n, opDate)
 		if o.name = n.attrs["variable"]; o.name == "" {

@@ -5,16 +5,28 @@ import (
 	"strings"
 )
 
-// names compiles a cs:names. It has the options of its cs:name, of the bibliography and of the style, in this
-// order.
-func (p *parser) names(n *node) (*names, error) {
+// names compiles a cs:names to o. It has the options of its cs:name, of the bibliography and of the style, in this
+// order. In a substitute, also deep in it, one without elements looks like the one that it stands for.
+func (p *parser) names(o *op, n *node) (err error) {
+	*o = decorated(n, opNames)
 	all := &names{variables: strings.Fields(n.attrs["variable"]), etal: etal{term: "et-al"}}
+	o.names = all
 	if len(all.variables) == 0 {
-		return nil, n.fail("<names> has no variable")
+		return n.fail("<names> has no variable")
 	}
-	if o := p.outer; o != nil && len(n.kids) == 0 { // in a substitute, they look like those they stand for
-		all.name, all.etal, all.label, all.labelFirst = o.name, o.etal, o.label, o.labelFirst
-		return all, nil
+	like := p.outer
+	if len(n.kids) > 0 {
+		like = nil
+	}
+	if _, ok := n.attrs["delimiter"]; !ok && like != nil {
+		o.delim = like.delim
+	} else if !ok {
+		o.delim = cmp.Or(p.bib.attrs["names-delimiter"], p.root.attrs["names-delimiter"])
+	}
+	if like != nil {
+		all.name, all.etal = like.names.name, like.names.etal
+		all.label, all.labelFirst = like.names.label, like.names.labelFirst
+		return nil
 	}
 	name := &node{}
 	for _, kid := range n.kids {
@@ -29,16 +41,13 @@ func (p *parser) names(n *node) (*names, error) {
 		}
 	}
 	all.name = p.nameStyle(name)
-	substitute := n.child("substitute")
-	if substitute == nil {
-		return all, nil
+	if substitute := n.child("substitute"); substitute != nil {
+		outer := p.outer
+		p.outer = o
+		all.substitute, err = p.ops(substitute.kids)
+		p.outer = outer
 	}
-	outer := p.outer
-	p.outer = all
-	var err error
-	all.substitute, err = p.ops(substitute.kids)
-	p.outer = outer
-	return all, err
+	return err
 }
 
 // nameStyle compiles a cs:name.

@@ -95,6 +95,32 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
+// TestSubstitutes: names without elements look like those that they stand for, with their delimiter, wherever in the
+// substitute they are; names with elements, and those of macros, look as they say.
+func TestSubstitutes(t *testing.T) {
+	const item = `{"type":"book","editor":[{"family":"Moe","given":"Ann"},{"family":"Quill","given":"Bo"}],
+		"translator":[{"family":"Ohm","given":"Cy"}]}`
+	const short, own = `<names variable="editor translator"/>`,
+		`<names variable="editor translator" delimiter=" / "><name/></names>`
+	const macros = `<macro name="m">` + short + `</macro>`
+	const want = "Moe & Quill (eds.); Ohm (trans.)"
+	for _, test := range [...]struct{ substitute, want string }{
+		{short, want},
+		{`<choose><if type="book">` + short + `</if></choose>`, want},
+		{`<group><choose><if type="map"/><else><group>` + short + `</group></else></choose></group>`, want},
+		{`<names variable="composer"><name form="long"/></names>` + short, want},
+		{`<names variable="composer"><name/><substitute>` + own + `</substitute></names>` + short,
+			"Ann Moe, Bo Quill / Cy Ohm"},
+		{`<names variable="editor translator" delimiter=" / "/>`, "Moe & Quill (eds.) / Ohm (trans.)"},
+		{own, "Ann Moe, Bo Quill / Cy Ohm"},
+		{`<text macro="m"/>`, "Ann Moe, Bo QuillCy Ohm"},
+	} {
+		layout := `<names variable="author" delimiter="; "><name form="short" and="symbol"/><label form="short" prefix=" ("
+			suffix=")"/><substitute>` + test.substitute + `</substitute></names>`
+		require.Equal(t, test.want, entryOf(t, styled(layout, macros), item).Text(1, ""), test.substitute)
+	}
+}
+
 // TestHTML checks the elements of an entry that lists rely on.
 func TestHTML(t *testing.T) {
 	e := entryOf(t, styled(`<group font-style="italic"><text variable="title"/></group><text variable="DOI"
