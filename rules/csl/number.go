@@ -191,7 +191,7 @@ func dashed(s, dash string) string {
 		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '-':
 			i++
 			all = append(all, '-')
-		case s[i] == '-' && endsNumber(s[:i]) && startsNumber(s[i+1:]):
+		case s[i] == '-' && isRange(pageBefore(s[:i]), pageAfter(s[i+1:])):
 			all = append(bytes.TrimRight(all, " "), dash...)
 			for i+1 < len(s) && s[i+1] == ' ' {
 				i++
@@ -203,19 +203,30 @@ func dashed(s, dash string) string {
 	return strings.ReplaceAll(string(all), "–", dash)
 }
 
-// endsNumber reports whether the last word of a text is a number, also a Roman one.
-func endsNumber(s string) bool {
+// pageBefore returns what precedes a hyphen.
+func pageBefore(s string) string {
 	s = strings.TrimRight(s, " ")
-	return isPage(s[strings.LastIndexAny(s, " ,;&-")+1:])
+	return s[strings.LastIndexAny(s, " ,;&-")+1:]
 }
 
-// startsNumber reports whether the first word of a text is a number, also a Roman one.
-func startsNumber(s string) bool {
+// pageAfter returns what follows a hyphen.
+func pageAfter(s string) string {
 	s = strings.TrimLeft(s, " ")
 	if i := strings.IndexAny(s, " ,;&-"); i >= 0 {
 		s = s[:i]
 	}
-	return isPage(s)
+	return s
+}
+
+// isRange reports whether two numbers are the ends of a range: they are with the same prefix, or without digits. With
+// others ("n11564-1568") they are one number, as far as we know.
+func isRange(first, last string) bool {
+	if !isPage(first) || !isPage(last) {
+		return false
+	}
+	prefix, from := splitPage(first)
+	other, to := splitPage(last)
+	return prefix == other || from == "" || to == ""
 }
 
 // isPage reports whether a word is a number with letters around it, or a Roman number.

@@ -52,23 +52,28 @@ func onePageRange(s, format, dash string) string {
 		return s
 	}
 	prefix, from := splitPage(first)
-	lastPrefix, to := splitPage(last)
+	_, to := splitPage(last)
 	switch {
 	case from == "" || to == "":
 		return first + dash + last
-	case lastPrefix != prefix:
-		return first + "-" + last // one page, as far as we know: "n11564-1568"
+	case !isRange(first, last):
+		return first + "-" + last
 	}
 	full := to
 	if len(to) < len(from) {
 		full = from[:len(from)-len(to)] + to
 	}
-	if len(full) != len(from) && format != "expanded" || full < from && len(full) == len(from) {
-		return first + dash + lastPrefix + to
+	if full < from && len(full) == len(from) {
+		return first + dash + last
+	}
+	// The prefix of both ends is written once, unless ranges are whole.
+	switch {
+	case format == "expanded":
+		return first + dash + prefix + full
+	case len(full) != len(from):
+		return first + dash + to
 	}
 	switch format {
-	case "expanded":
-		return first + dash + prefix + full
 	case "minimal":
 		return first + dash + shortest(from, full, 1)
 	case "minimal-two":

@@ -30,7 +30,7 @@ import (
 
 // codeVersion is part of stamps: raise it when package csl or cite.AppendCSL renders the same record differently.
 // Without that, rows would keep their old citations.
-const codeVersion = "1"
+const codeVersion = "2"
 
 // tags are the locales of the languages of lists.
 var tags = map[string]string{"en": "en-US", "de": "de-DE"}
