@@ -38,7 +38,7 @@ var formats = func() []format {
 	// shown are the parameters of formats for readers. JSON leaves out the last, since it has no block of JSON-LD.
 	shown := []string{params.Sort, params.Group, params.Counts, params.Page, params.Limit, params.Authors,
 		params.Facets, params.Lang, params.Style, params.Show, params.Chart, params.JSONLD}
-	numbers := []string{params.Numbered, params.Jump} // of HTML
+	numbers := []string{params.Numbered, params.Jump, params.Pager} // of HTML
 	// append must not write into shown and file, which rows share: shown is clipped, and file has no capacity to
 	// spare.
 	file := []string{params.Sort, params.Page, params.Limit}

@@ -396,7 +396,7 @@ func (l *listing) simple(q params.Query) params.Query {
 
 // notWhole are parameters of a page of a list, and not of the whole list: files in other formats have all entries.
 var notWhole = []string{params.Page, params.Limit, params.Facets, params.Chart, params.Numbered,
-	params.Jump, params.JSONLD}
+	params.Jump, params.Pager, params.JSONLD}
 
 // sitePage returns the address of page n of the list on the site that shows it.
 func (l *listing) sitePage(n int) string {

@@ -239,7 +239,7 @@ func TestListParametersAreDescribed(t *testing.T) {
 		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "counts": "1", "authors": "3", "page": "2",
 		"limit": "2", "facets": "type", "lang": "de", "style": "print", "show": "abstract", "h": "3", "title": "0",
 		"jsonld": "0", "latex": "1", "chart": "1", "embed": "1", "theme": "dark",
-		"numbered": "1", "jump": "1",
+		"numbered": "1", "jump": "1", "pager": "0",
 		"oa": "1", "not.year": "2020", "not.type": "review", "not.subtype": "article", "not.unit": "BIO",
 		"not.person": "ann", "not.project": "MOTH", "not.topic": "T1", "not.keyword": "owls", "not.oa": "0",
 	}

@@ -19,6 +19,7 @@ type Field struct {
 // are found by their titles), flag, words (a menu), several (boxes), number or text.
 type formField struct {
 	Name, ID, Label, Kind, Facet string
+	Value                        string  // of a flag that is on
 	Options                      []Param // words and their labels
 	From, To                     int
 	Any                          string
@@ -37,7 +38,7 @@ var (
 	moreContents = strings.Fields("keyword topic project subtype oa exclude not.type not.subtype not.year not.person " +
 		"not.unit not.project not.topic not.keyword")
 	// fields of its look that an editor sees at once
-	mainLooks = strings.Fields("group sort limit style lang numbered jump")
+	mainLooks = strings.Fields("group sort limit style lang numbered jump pager")
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
@@ -89,7 +90,10 @@ func (d *pageData) formField(f Field) formField {
 	case f.Name == "ids", f.Name == "exclude":
 		one.Kind, one.Facet = "chosen", "ids"
 	case slices.Equal(f.Words, []string{"0", "1"}) && !f.Many:
-		one.Kind = "flag"
+		one.Kind, one.Value = "flag", "1"
+		if f.Name == "pager" { // the box is for what is unusual
+			one.Value = "0"
+		}
 	case f.Words != nil:
 		one.Kind, one.Any = "words", d.T("group-")
 		if f.Many && f.Name != "group" {
@@ -125,7 +129,7 @@ var recipes = []recipe{
 	{Name: "person", State: "group=year", Ask: "person", Match: "type publication"},
 	{Name: "unit", State: "year=last3&group=year&deep=1", Ask: "unit", Match: "type publication"},
 	{Name: "years", State: "group=year&jump=1&limit=100"},
-	{Name: "latest", State: "sort=-year&limit=5&facets=none&with=none"},
+	{Name: "latest", State: "sort=-year&limit=5&pager=0&facets=none&with=none"},
 	{Name: "selected", State: "facets=none&with=none", Ask: "ids"},
 	{Name: "open", State: "oa=1&group=year&show=oa,pdf"},
 	{Name: "theses", State: "group=year", Ask: "subtype",

@@ -67,7 +67,11 @@ func section(l *List, level int, onPage bool) []byte {
 	if !onPage && !l.Untitled {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}
-	f.write(`<p class="vl-count" dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
+	ends, counted := l.Ends && l.Pages > 1 && (!onPage || l.Embed), "vl-count"
+	if ends {
+		counted += " vl-unseen"
+	}
+	f.write("<p", attribute("class", counted), ` dir="auto">`, text(f.rangeText(l, first)), "</p>\n")
 	for _, note := range l.Notes {
 		f.write(`<p class="vl-note" role="note" dir="auto">`, text(note), "</p>\n")
 	}
@@ -95,7 +99,7 @@ func section(l *List, level int, onPage bool) []byte {
 	if len(l.Items) > 0 {
 		f.write("</ol>\n")
 	}
-	if l.Pages > 1 {
+	if l.Pages > 1 && !ends {
 		f.pager(l)
 	}
 	f.data(l.JSONLD)

@@ -35,8 +35,11 @@ type List struct {
 	Heading int // level of the title in a fragment, 1 to 6; 0 means 2
 	// Untitled leaves the title out of a fragment, and out of sight in a page for an iframe: the page around has one.
 	Untitled bool
-	Numbered bool   // the numbers of entries are visible
-	Jumps    []Jump // links to the groups of all pages
+	Numbered bool // the numbers of entries are visible
+	// Ends leaves links to other pages out of a fragment and of a page for an iframe, and the number of entries out of
+	// sight: the page around shows a few of many.
+	Ends  bool
+	Jumps []Jump // links to the groups of all pages
 	// Reset is the address of the list as its editor made it. It is empty if the reader has chosen nothing.
 	Reset string
 

@@ -54,6 +54,7 @@ const (
 	// Numbered and Jump are 1 for visible numbers and for links to the groups.
 	Numbered = "numbered"
 	Jump     = "jump"
+	Pager    = "pager" // 0 leaves the links to other pages out of HTML for other pages
 )
 
 // Values with a special meaning.
@@ -188,6 +189,7 @@ var rows = []parameter{
 	{name: Chart, check: oneOf("0", "1", OA), look: true},
 	{name: Numbered, check: oneOf("0", "1"), usual: "0", look: true},
 	{name: Jump, check: oneOf("0", "1"), usual: "0", look: true},
+	{name: Pager, check: oneOf("0", "1"), usual: "1", look: true},
 }
 
 // lookup returns the parameter of a name.

@@ -7,7 +7,7 @@ const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "keyword", "oa"];
 const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"]; // each holds beside that of src
 const filters = [...narrowing, "deep", "sort"];
-const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump"]; // not of an export
+const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump", "pager"]; // not of an export
 const flags = ["deep", "counts", "chart", "numbered", "jump"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
 const patience = 15_000; // milliseconds for an answer
