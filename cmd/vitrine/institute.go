@@ -232,7 +232,7 @@ func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 // loadStyles reads the configured citation styles, and adds our own. The files are read by name, so that the same ones
 // always have the same mistakes.
 func (i *institute) loadStyles(cfg configs.Lists) (*styles.Set, error) {
-	all, err := styles.Own()
+	all, err := styles.Builtin()
 	if err != nil {
 		return nil, err
 	}

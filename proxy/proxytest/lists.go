@@ -118,7 +118,7 @@ func (s *Store) PublishMarked(t testing.TB, view string, docs ...bson.Raw) {
 // Styles returns our own citation styles, and others from files by name.
 func Styles(t testing.TB, files map[string]string, hidden ...string) *styles.Set {
 	t.Helper()
-	all, err := styles.Own()
+	all, err := styles.Builtin()
 	for name, file := range files {
 		if err == nil {
 			var src []byte

@@ -12,7 +12,7 @@ func BenchmarkEntry(b *testing.B) {
 	require.NoError(b, err)
 	it, err := ReadItem([]byte(sample))
 	require.NoError(b, err)
-	r := s.Renderer(Builtin(), "en-US")
+	r := s.Renderer(BuiltinLocales(), "en-US")
 	for b.Loop() {
 		r.Entry(it)
 	}

@@ -39,7 +39,7 @@ func TestFacesOfStyles(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
 	write("items.json", append(append([]byte("["), bytes.Join(items, []byte(","))...), ']'))
-	for name, src := range csl.OwnStyles() {
+	for name, src := range csl.BuiltinStyles() {
 		write(name+".csl", src)
 	}
 	for _, file := range []string{"locales/en-US.xml", "locales/de-DE.xml", "testdata/alike.jsonl"} {
@@ -56,14 +56,14 @@ func TestFacesOfStyles(t *testing.T) {
 	src, err := os.ReadFile(filepath.Join(folder, "expected.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(src, &expected))
-	require.Len(t, expected, len(judged)+len(csl.OwnStyles()))
+	require.Len(t, expected, len(judged)+len(csl.BuiltinStyles()))
 	for name, languages := range expected {
 		src, err := os.ReadFile(filepath.Join(folder, name+".csl"))
 		require.NoError(t, err)
 		style, err := csl.ParseStyle(src)
 		require.NoError(t, err, name)
 		for language, want := range languages {
-			judge(t, name+" "+language, style.Renderer(csl.Builtin(), language), items, want)
+			judge(t, name+" "+language, style.Renderer(csl.BuiltinLocales(), language), items, want)
 		}
 	}
 }

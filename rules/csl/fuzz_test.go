@@ -26,7 +26,7 @@ func FuzzEntry(f *testing.F) {
 	const citation = `<citation disambiguate-add-year-suffix="true"><layout/></citation>`
 	s, err := ParseStyle([]byte(styled(everything, citation)))
 	require.NoError(f, err)
-	renderers := [...]*Renderer{s.Renderer(Builtin(), "en-US"), s.Renderer(Builtin(), "de-DE")}
+	renderers := [...]*Renderer{s.Renderer(BuiltinLocales(), "en-US"), s.Renderer(BuiltinLocales(), "de-DE")}
 	f.Add([]byte(sample))
 	f.Add([]byte(`{"type":"book","title":"'a' \"b <b>c</i>\" d","author":[{"family":"d'A","given":"B. de"},"x"],
 		"volume":"1-2, 4","page":"n1-2","issued":{"raw":"2020-01/2021"},"edition":"4000"}`))
@@ -61,6 +61,6 @@ func FuzzParseStyle(f *testing.F) {
 			require.Positive(t, err.(*SyntaxError).Line)
 			return
 		}
-		require.NoError(t, wellFormed(s.Renderer(Builtin(), "en-US").Entry(it).HTML))
+		require.NoError(t, wellFormed(s.Renderer(BuiltinLocales(), "en-US").Entry(it).HTML))
 	})
 }

@@ -52,7 +52,7 @@ func TestManyParts(t *testing.T) {
 	} {
 		s, err := ParseStyle([]byte(styled(`<text macro="m0"/>`, calls.String()+`<macro name="m20">`+body+`</macro>`)))
 		require.NoError(t, err, name)
-		c := &run{Renderer: s.Renderer(Builtin(), "en-US"), it: it}
+		c := &run{Renderer: s.Renderer(BuiltinLocales(), "en-US"), it: it}
 		boxes, _ := c.list(s.layout.kids)
 		require.Less(t, c.steps, maxSteps+200_000, name)
 		count := 0

@@ -1,12 +1,8 @@
 package csl
 
 import (
-	"embed"
-	"io/fs"
 	"maps"
-	"path"
 	"strings"
-	"sync"
 )
 
 // A Locale has the terms, date forms and options of a language. It is immutable.
@@ -31,30 +27,6 @@ type term struct {
 	gender           string // of the word itself
 	match            string // of ordinals
 }
-
-//go:embed locales/*.xml
-var files embed.FS
-
-// Builtin returns the built-in locales: en-US and de-DE. The map is shared: do not change it.
-var Builtin = sync.OnceValue(func() Locales {
-	all := Locales{}
-	names, err := fs.Glob(files, "locales/*.xml")
-	if err != nil {
-		panic(err)
-	}
-	for _, name := range names {
-		src, err := files.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		l, err := ParseLocale(src)
-		if err != nil {
-			panic(path.Base(name) + ": " + err.Error())
-		}
-		all[l.lang] = l
-	}
-	return all
-})
 
 // ParseLocale reads a locale file. The error is a *SyntaxError.
 func ParseLocale(src []byte) (*Locale, error) {

@@ -62,8 +62,8 @@ func TestStyle(t *testing.T) {
 	require.Equal(t, "de-DE", s.Lang())
 	require.True(t, s.Suffixed())
 	require.False(t, s.Numbered())
-	require.Equal(t, "de-DE", s.Renderer(Builtin(), "en-US").Lang())
-	require.Equal(t, "Und", s.Renderer(Builtin(), "en-US").Entry(&Item{}).Text(1, ""))
+	require.Equal(t, "de-DE", s.Renderer(BuiltinLocales(), "en-US").Lang())
+	require.Equal(t, "Und", s.Renderer(BuiltinLocales(), "en-US").Entry(&Item{}).Text(1, ""))
 }
 
 // TestLocales checks which terms a style has in a language.
@@ -73,7 +73,7 @@ func TestLocales(t *testing.T) {
 	require.NoError(t, err)
 	for lang, want := range map[string]string{"de-AT": "-sowie", "de": "-sowie", "en-GB": "-and", "fr-FR": "-and",
 		"": "-and"} {
-		require.Equal(t, want, s.Renderer(Builtin(), lang).Entry(&Item{}).Text(1, ""), lang)
+		require.Equal(t, want, s.Renderer(BuiltinLocales(), lang).Entry(&Item{}).Text(1, ""), lang)
 	}
 	for src, want := range map[string]string{
 		` version="1.0"/>`: "<locale> has no xml:lang",

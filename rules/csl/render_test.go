@@ -22,7 +22,7 @@ func entryOf(t testing.TB, style, item string) Entry {
 	require.NoError(t, err)
 	it, err := ReadItem([]byte(item))
 	require.NoError(t, err)
-	e := s.Renderer(Builtin(), "en-US").Entry(it)
+	e := s.Renderer(BuiltinLocales(), "en-US").Entry(it)
 	require.NoError(t, wellFormed(e.HTML))
 	return e
 }

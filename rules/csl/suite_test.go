@@ -130,7 +130,7 @@ func (c suiteCase) render(t *testing.T) (want, got []string) {
 	}
 	var items []json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(c["INPUT"]), &items))
-	renderer := style.Renderer(csl.Builtin(), "en-US")
+	renderer := style.Renderer(csl.BuiltinLocales(), "en-US")
 	var entries []csl.Entry
 	for _, src := range items {
 		it, err := csl.ReadItem(src)

@@ -121,10 +121,10 @@ func (e *LocaleError) Error() string {
 	return fmt.Sprintf("its default-locale is %s, which is not built in: name its file in lists.locales", e.Locale)
 }
 
-// Own returns our own styles by name.
-func Own() (map[string]Source[*csl.Style], error) {
+// Builtin returns the built-in styles by name.
+func Builtin() (map[string]Source[*csl.Style], error) {
 	all := map[string]Source[*csl.Style]{}
-	for name, src := range csl.OwnStyles() {
+	for name, src := range csl.BuiltinStyles() {
 		one, err := ParseStyle(name+".csl", src)
 		if err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func Own() (map[string]Source[*csl.Style], error) {
 // New returns a set of styles by name, with locales by tag over the built-in ones. rules identifies the rules by which
 // items are read. Its error is a *LocaleError.
 func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Locale], rules string) (*Set, error) {
-	known, common := maps.Clone(csl.Builtin()), codeVersion+" "+rules
+	known, common := maps.Clone(csl.BuiltinLocales()), codeVersion+" "+rules
 	for _, tag := range slices.Sorted(maps.Keys(locales)) {
 		known[tag] = locales[tag].Parsed
 		// A style may fall back to any of them, so all are part of all stamps.

@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/csl"
 )
 
-// TestOwnStyles renders works of several types by the built-in styles in both languages.
-func TestOwnStyles(t *testing.T) {
+// TestBuiltinStyles renders works of several types by the built-in styles in both languages.
+func TestBuiltinStyles(t *testing.T) {
 	const (
 		article = `{"type":"article-journal","title":"Owls at night",
 			"author":[{"family":"van der Schemer","given":"Ann Bo"},{"family":"Doe","given":"Jo"}],
@@ -48,11 +48,11 @@ func TestOwnStyles(t *testing.T) {
 		{"compact", "en-US", thesis,
 			"Doe J. Über Eulen. Doctoral thesis, University of Halden."},
 	} {
-		style, err := csl.ParseStyle(csl.OwnStyles()[test.style])
+		style, err := csl.ParseStyle(csl.BuiltinStyles()[test.style])
 		require.NoError(t, err)
 		it, err := csl.ReadItem([]byte(test.item))
 		require.NoError(t, err)
-		got := style.Renderer(csl.Builtin(), test.language).Entry(it)
+		got := style.Renderer(csl.BuiltinLocales(), test.language).Entry(it)
 		assert.Equal(t, test.want, words(got.Text(1, "")), test.style)
 		assert.Equal(t, test.style == "institute", got.Key != "", "%s tells years apart", test.style)
 	}
