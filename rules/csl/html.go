@@ -2,7 +2,6 @@ package csl
 
 import (
 	"html"
-	"strconv"
 	"strings"
 )
 
@@ -63,52 +62,4 @@ func (w *writer) format(own, outer format, tag func(name, attrs string)) format 
 		tag("sub", "")
 	}
 	return inside
-}
-
-// Fill puts the number of an entry and the suffix of its year into its HTML.
-func (e Entry) Fill(number int, suffix string) string {
-	s := e.HTML
-	if !strings.ContainsAny(s, NumberSlot+SuffixSlot+slotOpen) {
-		return s
-	}
-	for suffix == "" {
-		start, end := optionalPart(s)
-		if end < 0 {
-			break
-		}
-		s = s[:start] + s[end:]
-	}
-	return strings.NewReplacer(NumberSlot, strconv.Itoa(number), SuffixSlot, html.EscapeString(suffix), slotOpen, "",
-		slotClose, "").Replace(s)
-}
-
-// optionalPart returns the bounds of the innermost part that is dropped without a suffix, or -1.
-func optionalPart(s string) (start, end int) {
-	end = strings.Index(s, slotClose)
-	if end < 0 {
-		return -1, -1
-	}
-	if start = strings.LastIndex(s[:end], slotOpen); start < 0 {
-		return -1, -1
-	}
-	return start, end + len(slotClose)
-}
-
-// blocks puts spaces where blocks meet.
-var blocks = strings.NewReplacer("</div>", "</div> ", "<div", " <div")
-
-// Text returns the entry as plain text with the number and the suffix in it.
-func (e Entry) Text(number int, suffix string) string {
-	var s strings.Builder
-	rest := blocks.Replace(e.Fill(number, suffix))
-	for {
-		i := strings.IndexByte(rest, '<')
-		if i < 0 {
-			s.WriteString(rest)
-			break
-		}
-		s.WriteString(rest[:i])
-		rest = rest[i+strings.IndexByte(rest[i:], '>')+1:]
-	}
-	return strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(s.String()), "  ", " "))
 }
