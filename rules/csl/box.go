@@ -32,7 +32,7 @@ const (
 	slotEnd                    //
 )
 
-// text returns a leaf, or nil if s is empty.
+// leaf returns a box with a text, or nil if the text is empty.
 func leaf(kind leafKind, s string) *box {
 	if s == "" {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// terms are the terms of number variables that are not called as the variable is.
+// variableTerms are the terms of number variables that have another name than the variable.
 var variableTerms = map[string]string{"part-number": "part", "supplement-number": "supplement",
 	"printing-number": "printing"}
 
@@ -18,8 +18,8 @@ func termOf(variable string) string {
 }
 
 // label renders a cs:label of a number variable, unless the variable is empty.
-func (c *run) label(o *op, variable string, _ bool) (*box, status) {
-	value := c.it.texts[variable]
+func (c *run) label(o *op) (*box, status) {
+	variable, value := o.name, c.it.texts[o.name]
 	if variable == "locator" { // a bibliography has none: citeproc-js takes it for a page
 		variable = "page"
 	} else if value == "" && !(variable == "page" && c.it.texts["number-of-pages"] != "") {
@@ -34,10 +34,11 @@ func (c *run) label(o *op, variable string, _ bool) (*box, status) {
 		plural = isPlural(variable, value)
 	}
 	name := termOf(variable)
-	return c.decorate(o, c.leaf(c.locale.text(name, o.form, plural))), status{term: true}
+	return c.decorate(o, c.leaf(c.locale.text(name, o.form, plural))), status{}
 }
 
-// isPlural reports whether the value of a variable is several: several numbers, or a count of more than one.
+// isPlural reports whether a variable takes the plural of its term: its value is several numbers, or a count other
+// than one.
 func isPlural(variable, value string) bool {
 	if strings.HasPrefix(variable, "number-of-") {
 		n, err := strconv.Atoi(strings.TrimSpace(value))

@@ -115,7 +115,7 @@ func (p *parser) macro(n *node) error {
 	if p.macros[name] != nil {
 		return n.fail("the macro %q occurs twice", name)
 	}
-	m := &macro{name: name, line: n.line}
+	m := &macro{}
 	p.macros[name] = m
 	var err error
 	m.ops, err = p.ops(n.kids)

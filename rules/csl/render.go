@@ -48,14 +48,12 @@ type run struct {
 type status struct {
 	called bool // a variable
 	filled bool // a variable that is not empty
-	term   bool // a term or a text of the style
 }
 
 // add merges the status of a child.
 func (s *status) add(kid status) {
 	s.called = s.called || kid.called
 	s.filled = s.filled || kid.filled
-	s.term = s.term || kid.term
 }
 
 // Entry renders one item.
@@ -168,11 +166,11 @@ func (c *run) op(o *op) (*box, status) {
 	case opValue:
 		c.started = true
 		c.size += len(o.name)
-		return c.decorate(o, rich(&c.marks, styleLeaf, o.name)), status{term: true}
+		return c.decorate(o, rich(&c.marks, styleLeaf, o.name)), status{}
 	case opNumber:
 		return c.number(o)
 	case opLabel:
-		return c.label(o, o.name, false)
+		return c.label(o)
 	case opNames:
 		return c.names(o)
 	case opDate:
@@ -189,7 +187,7 @@ func (c *run) termText(o *op) (*box, status) {
 		recase(b, "capitalize-first", false)
 	}
 	c.started = c.started || b != nil
-	return c.decorate(o, b), status{term: true}
+	return c.decorate(o, b), status{}
 }
 
 // leaf returns a text of the style as a box, and counts its length.

@@ -97,10 +97,8 @@ type op struct {
 	branches []branch
 }
 
-// A macro is a list of rendering elements with a name.
+// A macro is a compiled cs:macro.
 type macro struct {
-	name string
-	line int
 	ops  []op
 	seen int // by the check for cycles: 1 while it is checked, 2 afterwards
 }
