@@ -23,13 +23,13 @@ type box struct {
 type leafKind uint8
 
 const (
-	inner      leafKind = iota // no leaf
-	dataLeaf                   // a text of the item
-	styleLeaf                  // a text of the style or the locale
-	openQuote                  // set by the pass that resolves quotes
-	closeQuote                 //
-	slotStart                  // begins what is dropped if a slot stays empty
-	slotEnd                    //
+	inner     leafKind = iota // not a leaf: the box has children
+	dataLeaf                  // a text of the item
+	styleLeaf                 // a text of the style or the locale
+	openQuote                 // a quotation mark, which the function quote has put
+	closeQuote
+	slotStart // begins a part that is dropped if the slot in it stays empty
+	slotEnd
 )
 
 // leaf returns a box with a text, or nil if the text is empty.
@@ -42,19 +42,14 @@ func leaf(kind leafKind, s string) *box {
 
 // wrap returns a box around boxes, or nil if there are none.
 func wrap(kids ...*box) *box {
-	some := kids[:0]
-	for _, kid := range kids {
-		if kid != nil {
-			some = append(some, kid)
-		}
-	}
-	switch len(some) {
+	kids = nonNil(kids...)
+	switch len(kids) {
 	case 0:
 		return nil
 	case 1:
-		return some[0]
+		return kids[0]
 	}
-	return &box{kids: some}
+	return &box{kids: kids}
 }
 
 // join returns boxes with a delimiter between them, or nil if there are none. A delimiter beside a box that may
@@ -112,8 +107,8 @@ func (b *box) plain() string {
 	return s.String()
 }
 
-// some returns the boxes that are not nil.
-func some(boxes ...*box) []*box {
+// nonNil returns the boxes that are not nil. It changes boxes.
+func nonNil(boxes ...*box) []*box {
 	all := boxes[:0]
 	for _, b := range boxes {
 		if b != nil {

@@ -14,8 +14,8 @@ const (
 	lowerCase
 )
 
-// recase changes the case of the texts in a box; title case is for English only. Parts with the class nocase stay
-// as they are.
+// recase changes the case of the texts in a box (section Text-case); title case is for English only. Parts with the
+// class nocase stay as they are.
 func recase(b *box, casing string, english bool) {
 	if casing == "title" && !english {
 		return

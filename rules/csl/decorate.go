@@ -33,7 +33,7 @@ func (c *run) affix(o *op, b *box) *box {
 		before, after := leaf(styleLeaf, o.prefix), leaf(styleLeaf, o.suffix)
 		c.size += len(o.prefix) + len(o.suffix)
 		if slot {
-			b = optional(some(before, b, after)...)
+			b = optional(nonNil(before, b, after)...)
 		} else {
 			b = wrap(before, b, after)
 		}

@@ -41,7 +41,7 @@ func (w *writer) box(b *box, f format) {
 // are upright, and bold within bold is not.
 func (w *writer) format(own, outer format, tag func(name, attrs string)) format {
 	inside := outer
-	set := func(in *face, own, other face, onTag, onAttrs, offClass string) {
+	set := func(in *fontValue, own, other fontValue, onTag, onAttrs, offClass string) {
 		switch {
 		case own == other && *in != other:
 			*in = other

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// initials shortens given names to initials, each with mark after it. If all is false, it only sets mark after
-// initials that the name has already. hyphen keeps the hyphen of compound names.
+// initials shortens given names to initials, each with mark after it (initialize-with). If all is false, it only
+// sets mark after initials that the name has already (initialize="false"). hyphen keeps the hyphen of compound
+// names (section Hyphenation of Initialized Names).
 //
 //	Jean-Luc François, "." → J.-L.F.
 func initials(given, mark string, all, hyphen bool) string {

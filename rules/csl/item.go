@@ -17,7 +17,9 @@ const (
 
 // An Item is a work to render. It is immutable.
 type Item struct {
-	kind  string
+	kind string // the type: "article-journal"
+
+	// Values by variable. Numbers are texts, too. A variable without a value is missing.
 	texts map[string]string
 	names map[string][]Name
 	dates map[string]*Date
@@ -56,11 +58,12 @@ func (n *Name) UnmarshalJSON(src []byte) error {
 	return json.Unmarshal(src, (*plain)(n))
 }
 
-// older are names of variables in older data.
-var older = map[string]string{"shortTitle": "title-short", "journalAbbreviation": "container-title-short",
+// legacyVariables are the variables that older data names differently, by these names.
+var legacyVariables = map[string]string{"shortTitle": "title-short", "journalAbbreviation": "container-title-short",
 	"container-title-abbreviation": "container-title-short", "publisherPlace": "publisher-place"}
 
-// ReadItem reads one item of CSL-JSON. It ignores what is no variable.
+// ReadItem reads an item of CSL-JSON, which is an object. It ignores members that are not variables of CSL, and
+// values of the wrong type. It returns an error for other JSON, and for names that are not a list of names.
 func ReadItem(cslJSON []byte) (*Item, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(cslJSON, &members); err != nil {
@@ -68,7 +71,7 @@ func ReadItem(cslJSON []byte) (*Item, error) {
 	}
 	it := &Item{texts: map[string]string{}, names: map[string][]Name{}, dates: map[string]*Date{}}
 	for name, value := range members {
-		if known, ok := older[name]; ok {
+		if known, ok := legacyVariables[name]; ok {
 			name = known
 		}
 		switch {
@@ -133,7 +136,7 @@ func readText(src json.RawMessage) string {
 	return string(src)
 }
 
-// clean returns a text without control characters and of bounded length. White space of any kind becomes a space.
+// clean returns a text without control characters, of at most limit bytes. Line ends and tabs become spaces.
 func clean(s string, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]
@@ -187,13 +190,13 @@ func (it *Item) readNames(variable string, src json.RawMessage) error {
 	return nil
 }
 
-// has reports whether a variable is not empty.
+// has reports whether a variable is not empty. Every entry has a citation number, which the list fills in.
 func (it *Item) has(variable string) bool {
 	return it.texts[variable] != "" || it.dates[variable] != nil || len(it.names[variable]) > 0 ||
 		variable == "citation-number"
 }
 
-// text returns the text of a variable.
+// text returns the text of a variable, or that of its short form if form is "short" and there is one.
 func (it *Item) text(variable, form string) string {
 	if form == "short" {
 		if s := it.texts[variable+"-short"]; s != "" {

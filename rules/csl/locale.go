@@ -9,8 +9,8 @@ import (
 type Locale struct {
 	lang     string
 	terms    map[termKey]term
-	dates    map[string]*dateOp
-	formats  map[string]op // of the date forms
+	dates    map[string]*dateOp // by form: "text", "numeric"
+	formats  map[string]op      // affixes and delimiters of the dates, by form
 	options  map[string]string
 	ordinals bool // whether it has all ordinal terms, which replace the inherited ones
 }
@@ -62,7 +62,7 @@ func readLocale(root *node) (*Locale, error) {
 			l.dates[form], l.formats[form] = newDate(n), decorated(n, opDate)
 		case "terms":
 			for _, kid := range n.kids {
-				if err := l.add(kid); err != nil {
+				if err := l.addTerm(kid); err != nil {
 					return nil, err
 				}
 			}
@@ -71,8 +71,8 @@ func readLocale(root *node) (*Locale, error) {
 	return l, nil
 }
 
-// add adds a cs:term.
-func (l *Locale) add(n *node) error {
+// addTerm adds a cs:term.
+func (l *Locale) addTerm(n *node) error {
 	name := n.attrs["name"]
 	if name == "" {
 		return n.fail("<term> has no name")
@@ -99,8 +99,8 @@ func (l *Locale) add(n *node) error {
 	return nil
 }
 
-// mainDialects are the dialects that stand for a language where they differ from doubling it ("de-DE").
-var mainDialects = map[string]string{"en": "en-US", "zh": "zh-CN", "pt": "pt-PT", "cs": "cs-CZ", "da": "da-DK",
+// primaryDialects are the primary dialects of languages, unless they repeat the language ("de-DE").
+var primaryDialects = map[string]string{"en": "en-US", "zh": "zh-CN", "pt": "pt-PT", "cs": "cs-CZ", "da": "da-DK",
 	"el": "el-GR", "et": "et-EE", "fa": "fa-IR", "he": "he-IL", "ja": "ja-JP", "ko": "ko-KR", "nb": "nb-NO",
 	"nn": "nn-NO", "sl": "sl-SI", "sr": "sr-RS", "sv": "sv-SE", "uk": "uk-UA", "vi": "vi-VN", "af": "af-ZA",
 	"ar": "ar", "ca": "ca-AD", "eu": "eu", "km": "km-KH"}
@@ -111,21 +111,22 @@ func language(tag string) string {
 	return strings.ToLower(base)
 }
 
-// mainDialect returns the tag that stands for the language of tag.
-func mainDialect(tag string) string {
+// primaryDialect returns the primary dialect of the language of a tag: "de-DE" of "de-AT".
+func primaryDialect(tag string) string {
 	base := language(tag)
-	if main, ok := mainDialects[base]; ok {
+	if main, ok := primaryDialects[base]; ok {
 		return main
 	}
 	return base + "-" + strings.ToUpper(base)
 }
 
-// resolve returns the locale that a style has in a language. Later locales override earlier ones: US English, the
-// language's main dialect, the language itself, and then those of the style in the same order.
+// resolve returns the locale of a style in a language (section Locale Fallback). Later locales override earlier
+// ones: US English, the primary dialect of the language, the language itself, and then those of the style in the
+// same order.
 func (s *Style) resolve(all Locales, lang string) *Locale {
 	merged := &Locale{lang: lang, terms: map[termKey]term{}, dates: map[string]*dateOp{}, formats: map[string]op{},
 		options: map[string]string{}}
-	order := [...]string{"en-US", mainDialect(lang), language(lang), lang}
+	order := [...]string{"en-US", primaryDialect(lang), language(lang), lang}
 	done := map[*Locale]bool{}
 	merge := func(l *Locale) {
 		if l == nil || done[l] {
@@ -155,15 +156,15 @@ func (s *Style) resolve(all Locales, lang string) *Locale {
 	return merged
 }
 
-// shorter are the forms to try when a term lacks one.
-var shorter = map[string]string{"verb-short": "verb", "symbol": "short", "verb": "long", "short": "long"}
+// fallbackForms are the forms to try when a term lacks one (section Terms).
+var fallbackForms = map[string]string{"verb-short": "verb", "symbol": "short", "verb": "long", "short": "long"}
 
-// term returns a term in a form or in the next best one.
+// term returns a term in a form, or in the first of its fallback forms that there is.
 func (l *Locale) term(name, form string) (term, bool) {
 	if form == "" {
 		form = "long"
 	}
-	for ; form != ""; form = shorter[form] {
+	for ; form != ""; form = fallbackForms[form] {
 		if t, ok := l.terms[termKey{name, form, ""}]; ok {
 			return t, true
 		}
@@ -171,7 +172,7 @@ func (l *Locale) term(name, form string) (term, bool) {
 	return term{}, false
 }
 
-// text returns a term's text.
+// text returns a term's text, or "" if the locale lacks the term.
 func (l *Locale) text(name, form string, plural bool) string {
 	t, _ := l.term(name, form)
 	if plural {

@@ -120,7 +120,7 @@ func (l *Locale) inForm(n int, text, variable, form string) string {
 	return text
 }
 
-// longOrdinal returns a number up to ten as a word ("first"), and others as ordinals.
+// longOrdinal returns a number up to ten as a word ("first"; section Long Ordinals), and others as ordinals.
 func (l *Locale) longOrdinal(n int, gender string) string {
 	if n >= 1 && n <= 10 {
 		name := fmt.Sprintf("long-ordinal-%02d", n)
@@ -133,7 +133,8 @@ func (l *Locale) longOrdinal(n int, gender string) string {
 	return l.ordinal(n, gender)
 }
 
-// ordinal returns a number with its ordinal ending ("2nd"). Endings of two digits go before endings of one.
+// ordinal returns a number with its suffix ("2nd"; section Ordinal Suffixes). Suffixes for two digits go before
+// those for one.
 func (l *Locale) ordinal(n int, gender string) string {
 	text := strconv.Itoa(n)
 	if n < 0 {
@@ -153,7 +154,7 @@ func (l *Locale) ordinal(n int, gender string) string {
 	return text
 }
 
-// matches reports whether an ordinal ending for digits is the one for n.
+// matches reports whether an ordinal suffix for digits is the one for n.
 func (t term) matches(n, digits int) bool {
 	switch t.match {
 	case "whole-number":
@@ -166,7 +167,7 @@ func (t term) matches(n, digits int) bool {
 	return n%100 == digits && digits >= 10 || digits < 10 && n%10 == digits
 }
 
-// roman returns a number up to 3999 in Roman digits, and text for others.
+// roman returns a number up to 3999 in Roman numerals, and text for others.
 func roman(n int, text string) string {
 	if n <= 0 || n >= 4000 {
 		return text
@@ -229,7 +230,7 @@ func isRange(first, last string) bool {
 	return prefix == other || from == "" || to == ""
 }
 
-// isPage reports whether a word is a number with letters around it, or a Roman number.
+// isPage reports whether a word is a number with letters around it, or a Roman numeral.
 func isPage(s string) bool {
 	return isNumber(s) || s != "" && strings.Trim(s, "ivxlcdm") == "" || s != "" && strings.Trim(s, "IVXLCDM") == ""
 }

@@ -44,7 +44,8 @@ type run struct {
 	substitute bool            // whether a substitute is being rendered
 }
 
-// status says what an element called. A group shows only if a variable in it is not empty, or if it calls none.
+// A status says which variables an element called. A group is shown only if one of them is not empty, or if it
+// calls none (section Group).
 type status struct {
 	called bool // a variable
 	filled bool // a variable that is not empty
@@ -110,9 +111,9 @@ func aligned(boxes []*box) []*box {
 // affixLayout puts the layout's prefix in its first part, or the suffix in its last one.
 func affixLayout(layout *op, b *box, first bool) *box {
 	if first {
-		b.kids = some(append([]*box{leaf(styleLeaf, layout.prefix)}, b.kids...)...)
+		b.kids = nonNil(append([]*box{leaf(styleLeaf, layout.prefix)}, b.kids...)...)
 	} else {
-		b.kids = some(append(b.kids, leaf(styleLeaf, layout.suffix))...)
+		b.kids = nonNil(append(b.kids, leaf(styleLeaf, layout.suffix))...)
 	}
 	b.format = layout.format
 	return b
@@ -214,7 +215,7 @@ func (c *run) group(o *op) (*box, status) {
 	return c.decorate(o, b), status{called: true, filled: true}
 }
 
-// choose returns the elements of the first branch whose conditions hold.
+// choose returns the elements of the first branch whose conditions hold (section Choose).
 func (c *run) choose(o *op) []op {
 	for i := range o.branches {
 		if c.matches(&o.branches[i]) {

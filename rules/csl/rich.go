@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// tags are the elements of rich text with their formats.
+// tags are the elements of rich text with their formats. These and span are the markup that CSL-JSON has.
 var tags = map[string]format{"i": {style: italic}, "b": {weight: bold}, "sup": {align: superscript},
 	"sub": {align: subscript}, "sc": {variant: smallCaps}}
 

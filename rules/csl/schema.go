@@ -106,9 +106,9 @@ var elements = map[string]rule{
 	"else":    {nil, words(rendering)},
 }
 
-// values are the values that an attribute may have, by "element attribute" or by attribute. Those of variables and of
-// the attributes in lists may be several words from the set.
-var values = map[string]map[string]bool{
+// attrValues are the values that an attribute may have, by "element attribute" or by attribute. Variables, and the
+// attributes in listAttrs, may have several words of the set.
+var attrValues = map[string]map[string]bool{
 	"class":                        words("in-text note"),
 	"demote-non-dropping-particle": words("never sort-only display-and-sort"),
 	"initialize-with-hyphen":       words("true false"),
@@ -149,13 +149,13 @@ var values = map[string]map[string]bool{
 	"position": words("first subsequent ibid ibid-with-locator near-note"),
 }
 
-// lists are the attributes whose values are lists of words.
-var lists = words("is-numeric is-uncertain-date locator position type")
+// listAttrs are the attributes whose values are lists of words.
+var listAttrs = words("is-numeric is-uncertain-date locator position type")
 
 // maxDateParts bounds the parts of a date, of which styles need three.
 const maxDateParts = 12
 
-// check reports whether an element and everything below it are as the schema says.
+// check returns the first violation of the schema of CSL 1.0.2 by an element or by one below it.
 func (n *node) check() error {
 	if n.name == "info" {
 		return nil
@@ -193,11 +193,11 @@ func (n *node) check() error {
 	return nil
 }
 
-// checkValue reports whether an attribute may have a value.
+// checkValue returns an error if an attribute must not have a value.
 func (n *node) checkValue(name, value string) error {
-	allowed, ok := values[n.name+" "+name]
+	allowed, ok := attrValues[n.name+" "+name]
 	if !ok {
-		allowed, ok = values[name]
+		allowed, ok = attrValues[name]
 	}
 	if n.name == "et-al" && name == "term" && value == "and others" {
 		return nil
@@ -212,7 +212,7 @@ func (n *node) checkValue(name, value string) error {
 	if !ok {
 		return nil
 	}
-	if !lists[name] && !(name == "variable" && (n.name == "names" || n.name == "if" || n.name == "else-if")) {
+	if !listAttrs[name] && !(name == "variable" && (n.name == "names" || n.name == "if" || n.name == "else-if")) {
 		if !allowed[value] {
 			return n.fail("%s=%q is not allowed for <%s>", name, value, n.name)
 		}

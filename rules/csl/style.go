@@ -36,13 +36,13 @@ func (s *Style) Numbered() bool { return s.numbered }
 func (s *Style) Suffixed() bool { return s.suffixed }
 
 // A format is a set of font attributes. Zero values are inherited.
-type format struct{ style, variant, weight, decoration, align face }
+type format struct{ style, variant, weight, decoration, align fontValue }
 
-// A face is the value of a font attribute.
-type face uint8
+// A fontValue is the value of a font attribute.
+type fontValue uint8
 
 const (
-	inherit face = iota
+	inherit fontValue = iota
 	normal
 	italic // or oblique
 	smallCaps
@@ -53,8 +53,9 @@ const (
 	subscript
 )
 
-// faces are the values of font attributes. "none" and "baseline" are how two of them call the normal one.
-var faces = map[string]face{"normal": normal, "none": normal, "baseline": normal, "italic": italic,
+// fontValues are the values of font attributes by name. text-decoration calls the normal one "none", and
+// vertical-align "baseline".
+var fontValues = map[string]fontValue{"normal": normal, "none": normal, "baseline": normal, "italic": italic,
 	"oblique": italic, "small-caps": smallCaps, "bold": bold, "light": light, "underline": underline,
 	"sup": superscript, "sub": subscript}
 
@@ -167,13 +168,14 @@ type datePart struct {
 
 // formatOf returns the font attributes of an element.
 func formatOf(n *node) format {
-	return format{faces[n.attrs["font-style"]], faces[n.attrs["font-variant"]], faces[n.attrs["font-weight"]],
-		faces[n.attrs["text-decoration"]], faces[n.attrs["vertical-align"]]}
+	of := func(attr string) fontValue { return fontValues[n.attrs[attr]] }
+	return format{of("font-style"), of("font-variant"), of("font-weight"), of("text-decoration"),
+		of("vertical-align")}
 }
 
 // over returns f with the attributes of g where g has them.
 func (f format) over(g format) format {
-	pick := func(a, b face) face {
+	pick := func(a, b fontValue) fontValue {
 		if b != inherit {
 			return b
 		}

@@ -14,8 +14,8 @@ var stopWords = words(`a about above across afore after against al along alongsi
 	through throughout thruout till to toward towards under underneath until unto up upon v van versus via von vs
 	with within without yet`)
 
-// titleCase capitalises the words of an English title. Words with capitals stay as they are, since they are names
-// or abbreviations, and so do single letters.
+// titleCase capitalises the words of an English title (section Title Case Conversion). Words with capitals stay as
+// they are, since they are names or abbreviations, and so do single letters.
 func titleCase(runes []rune, actions []action) {
 	words := titleWords(runes)
 	mark := slices.IndexFunc(runes, isMark) // citeproc-js treats only a compound before other marks in this way

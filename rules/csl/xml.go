@@ -50,7 +50,7 @@ func (n *node) child(name string) *node {
 // of XML, so that a document means what it says.
 func readXML(src []byte, root string) (*node, error) {
 	if len(src) > maxSource {
-		return nil, &SyntaxError{Line: 1, Reason: fmt.Sprintf("longer than %d bytes", maxSource)}
+		return nil, &SyntaxError{Line: 1, Reason: fmt.Sprintf("the file is longer than %d bytes", maxSource)}
 	}
 	r := &xmlReader{dec: xml.NewDecoder(bytes.NewReader(src))}
 	r.dec.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
@@ -70,7 +70,7 @@ func readXML(src []byte, root string) (*node, error) {
 		}
 	}
 	if r.root == nil {
-		return nil, &SyntaxError{Line: 1, Reason: "no element " + root}
+		return nil, &SyntaxError{Line: 1, Reason: "the file has no element <" + root + ">"}
 	}
 	if r.root.name != root {
 		return nil, r.root.fail("the document is a <%s>, not a <%s>", r.root.name, root)
