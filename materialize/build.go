@@ -55,7 +55,7 @@ type build struct {
 	in          inputs        // inputs of the run, identified before it read them
 	partial     bool          // the run reads only changes, and takes the rest from an earlier run
 	fingerprint string        // identifies what rows are made from, besides their records
-	known       records.Known // see Job.Known
+	codes       records.Codes // see Job.Codes
 }
 
 // run makes the view and records the outcome in the store. It returns once everything that it started has ended.
@@ -223,7 +223,7 @@ func (b *build) readSource(
 		return nil, err
 	}
 	b.out.Unread = false
-	b.index.report = b.surveyed()
+	b.index.report = b.lacks()
 	b.out.Records = b.index.report
 	vanished = b.index.removeVanished()
 	b.out.Removed += len(vanished)

@@ -42,8 +42,8 @@ type Job struct {
 	Related []string
 	// Mark returns what makes the marks of a run. If it is nil, rows have no marks.
 	Mark func(Deps) Marks
-	// Known returns the codes of types that mean something, for reports about records. If nil, all do.
-	Known func(Deps) records.Known
+	// Codes returns the codes of types that mean something, for reports about records. If nil, all do.
+	Codes func(Deps) records.Codes
 
 	// Rows returns the function that renders rows. It is called once per run and can index dependencies.
 	Rows func(Deps) (RowFunc, error)

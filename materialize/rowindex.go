@@ -54,7 +54,8 @@ type storedRow struct {
 }
 
 // orLoad returns the index if it has the generation of meta and the store still has as many rows, which it does not
-// count if sure, because counting reads them in the embedded store. Otherwise, or for a full run, it loads a new one.
+// count if sure, because counting reads them in the embedded store. Otherwise, or for a full run, it loads a new
+// one.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full,
 	sure bool) (*rowIndex, error) {
 	same := k != nil && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published)
@@ -194,7 +195,8 @@ func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
 	return ids
 }
 
-// knows reports whether the record with an id is known: this run, or the last one that read its source, has seen it.
+// knows reports whether the record with an id is known: this run, or the last one that read its source, has seen
+// it.
 func (k *rowIndex) knows(id bson.RawValue) bool {
 	k.key = raw.AppendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
@@ -230,9 +232,9 @@ func (k *rowIndex) countSeen() (n int) {
 	return n
 }
 
-// A run counts what records lack while it makes their rows: the function that makes marks says so for each record
-// that has changed, and the index keeps it in bytes that its rows have to spare. So the counts are of all records,
-// though a run reads few, and no record is read for them.
+// A run counts what records lack while it makes their rows. The function that makes marks returns it for each
+// changed record, and the index keeps it in spare bytes of its rows. So the counts are of all records, although a
+// run reads few, and no record is read for them.
 
 // survey keeps what a changed record lacks, and its kind.
 func (k *rowIndex) survey(c *change) {

@@ -84,7 +84,7 @@ func (b *build) begin(ctx context.Context) (changes iter.Seq2[change, error], r 
 		}
 	}
 	r.form, r.rest, r.finish = b.form, b.rest, h.finish
-	b.expect(deps)
+	b.readCodes(deps)
 	return b.changes(ctx, deps, h), r, nil
 }
 
@@ -257,19 +257,19 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	return c, b.full || !row.live || row.hash != c.hash
 }
 
-// expect prepares the index for the kinds of records that the job knows.
-func (b *build) expect(deps Deps) {
-	if b.known = (records.Known{}); b.job.Known != nil {
-		b.known = b.job.Known(deps)
+// readCodes sets the codes that mean something, and prepares the index for their kinds.
+func (b *build) readCodes(deps Deps) {
+	if b.codes = (records.Codes{}); b.job.Codes != nil {
+		b.codes = b.job.Codes(deps)
 	}
-	b.index.kinds.Expect(b.known)
+	b.index.kinds.Expect(b.codes)
 }
 
-// surveyed returns what the records of the run lack, or nil if its job makes no marks.
-func (b *build) surveyed() *records.View {
+// lacks returns what the records of the run lack, or nil if its job makes no marks.
+func (b *build) lacks() *records.View {
 	if b.job.Mark == nil {
 		return nil
 	}
-	v := b.index.kinds.Of(b.job.View, b.job.Source, b.index.facts(), b.known)
+	v := b.index.kinds.Report(b.job.View, b.job.Source, b.index.facts(), b.codes)
 	return &v
 }

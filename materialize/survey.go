@@ -12,7 +12,8 @@ import (
 )
 
 // Survey reports what the records of a store lack, as runs of the jobs would, without making rows. It reads all
-// records of the jobs that make marks and whose source is wanted.
+// records of each job that makes marks and whose source is wanted, and skips damaged ones. The error is that of the
+// store.
 func Survey(ctx context.Context, store Store, jobs []Job,
 	wanted func(collection string) bool) (all []records.View, err error) {
 	o := Options{Store: store}.defaults()
@@ -26,12 +27,12 @@ func Survey(ctx context.Context, store Store, jobs []Job,
 		if err != nil {
 			return nil, err
 		}
-		b.expect(deps)
-		made := job.Mark(deps).Make
+		b.readCodes(deps)
+		makeMark := job.Mark(deps).Make
 		sift := store.Sift(ctx, job.Source, func(record bson.Raw) bool {
 			c := change{record: record, at: len(b.index.rows)}
 			c.prepare(job.prepare)
-			_, c.lacks, _ = made(c.prepared) // ignore the error, which is in lacks
+			_, c.lacks, _ = makeMark(c.prepared) // ignore the error, which is in lacks
 			b.index.rows = append(b.index.rows, storedRow{})
 			b.index.survey(&c)
 			return false
@@ -41,7 +42,7 @@ func Survey(ctx context.Context, store Store, jobs []Job,
 				return nil, fmt.Errorf("scan %s: %w", job.Source, err)
 			}
 		}
-		all = append(all, *b.surveyed())
+		all = append(all, *b.lacks())
 	}
 	return all, nil
 }

@@ -17,8 +17,8 @@ func TestSurvey(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
 		job := markedJob(o)
-		known := reports.Known{Types: []string{"talk"}}
-		job.Known = func(materialize.Deps) reports.Known { return known }
+		known := reports.Codes{Types: []string{"talk"}}
+		job.Codes = func(materialize.Deps) reports.Codes { return known }
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}})
 		set := func(docs ...string) {
 			var all []any
@@ -47,7 +47,7 @@ func TestSurvey(t *testing.T) {
 			{"a record vanishes", func() { set(talk, hidden) }, materialize.Request{Force: true},
 				[]string{fmt.Sprintf(notPublic, 2)}},
 			{"a record is shown", func() { set(talk) }, materialize.Request{Force: true}, nil},
-			{"a type is no longer known", func() { known = reports.Known{Types: []string{"paper"}} },
+			{"a type is no longer known", func() { known = reports.Codes{Types: []string{"paper"}} },
 				materialize.Request{}, []string{`unknown type "talk": 1 records`}},
 		} {
 			tt.change()

@@ -99,7 +99,7 @@ func (i *institute) survey(ctx context.Context, store origin.Store, wanted func(
 	found = slices.DeleteFunc(found, func(name string) bool { return !wanted(name) })
 	if r = i.collections(found, jobs); r.Hint != "" {
 		for n := range jobs {
-			jobs[n].Known = nil // the names of types are in the database
+			jobs[n].Codes = nil // the names of types are in the database
 		}
 	}
 	r.Views, err = materialize.Survey(ctx, store, jobs, wanted)

@@ -59,7 +59,7 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 		settings = osiris.ForPortal()
 	}
 	if job.View == rules.ViewActivities {
-		job.Known = i.known
+		job.Codes = i.codes
 	}
 	return materialize.MarkedBy(job, settings, func(docs materialize.Deps) mark.Options {
 		l := i.loaded.Load()
@@ -81,38 +81,38 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 	})
 }
 
-// known returns the codes of types that mean something: of an OSIRIS database those in it, and otherwise those that
-// have labels or a place in citations. docs are what the job of activities reads besides the records.
-func (i *institute) known(docs materialize.Deps) records.Known {
-	k := records.Known{Subtypes: map[string][]string{}}
+// codes returns the codes of types that mean something: those in an OSIRIS database, or else those that have labels
+// or that citations know. docs are what the job of activities reads besides the records.
+func (i *institute) codes(docs materialize.Deps) records.Codes {
+	c := records.Codes{Subtypes: map[string][]string{}}
 	if i.database != nil {
 		stored := osiris.From(docs).Render
 		for _, category := range stored.Categories {
-			k.Types = append(k.Types, category.ID)
+			c.Types = append(c.Types, category.ID)
 		}
 		for _, t := range stored.Types {
-			k.Subtypes[t.Parent] = append(k.Subtypes[t.Parent], t.ID)
+			c.Subtypes[t.Parent] = append(c.Subtypes[t.Parent], t.ID)
 		}
-		return k
+		return c
 	}
 	labels := i.loaded.Load().labels
 	byType, works := i.cite.Codes()
-	k.Works = works
-	k.Types = slices.Sorted(maps.Keys(labels[label.ActivityType]))
-	k.Types = append(k.Types, slices.Collect(maps.Keys(byType))...)
-	slices.Sort(k.Types)
-	k.Types = slices.Compact(k.Types)
+	c.Works = works
+	c.Types = slices.Sorted(maps.Keys(labels[label.ActivityType]))
+	c.Types = append(c.Types, slices.Collect(maps.Keys(byType))...)
+	slices.Sort(c.Types)
+	c.Types = slices.Compact(c.Types)
 	for code := range labels[label.ActivitySubtype] {
-		for _, t := range k.Types {
+		for _, t := range c.Types {
 			if subtype, ok := strings.CutPrefix(code, t+"/"); ok {
-				k.Subtypes[t] = append(k.Subtypes[t], subtype)
+				c.Subtypes[t] = append(c.Subtypes[t], subtype)
 			}
 		}
 	}
-	for _, subtypes := range k.Subtypes {
+	for _, subtypes := range c.Subtypes {
 		slices.Sort(subtypes)
 	}
-	return k
+	return c
 }
 
 // shownBy returns what lists show of the database's portal, or nil if they do not follow it.

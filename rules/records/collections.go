@@ -10,8 +10,8 @@ import (
 // Unread is a collection that nothing reads.
 type Unread struct {
 	Collection string `json:"collection"`
-	Near       string `json:"near,omitempty"`    // the collection that it was perhaps meant to be
-	Missing    bool   `json:"missing,omitempty"` // and that there is none of that name
+	Near       string `json:"near,omitempty"`    // the collection that it was perhaps meant to be, or ""
+	Missing    bool   `json:"missing,omitempty"` // the store has no collection Near
 }
 
 // Fault reports whether the collection's name is probably wrong.
@@ -28,15 +28,15 @@ func (u Unread) String() string {
 	return "found " + u.Collection + ", which nothing reads; " + contents[u.Near] + " are read from " + u.Near
 }
 
-// contents says what the records of a collection are, where that is not its name.
+// contents says what the records of each collection are that jobs read.
 var contents = map[string]string{
 	"activities": "activities (publications, talks and others)", "persons": "persons", "groups": "units",
 	"projects": "projects", "proposals": "proposals", "conferences": "events", "deadlines": "deadlines",
 	"journals": "journals", "organizations": "organizations", "catalog_topics": "topics of the catalogue",
 }
 
-// others are other names for what collections hold.
-var others = suggest.Meanings{
+// otherNames are the names that other systems have for what collections hold.
+var otherNames = suggest.Meanings{
 	{Word: "activities", Others: "publications publication publikationen papers works outputs articles items " +
 		"references literature bibliography activity activitys talks lectures theses veröffentlichungen"},
 	{Word: "persons", Others: "people users user staff members employees authors researchers personen person " +
@@ -59,7 +59,7 @@ func FindUnread(found, read []string) (all []Unread) {
 		if slices.Contains(read, name) {
 			continue
 		}
-		near := others.Near(name, read)
+		near := otherNames.Near(name, read)
 		missing := near != "" && !slices.Contains(found, near)
 		all = append(all, Unread{Collection: name, Near: near, Missing: missing})
 	}

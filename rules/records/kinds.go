@@ -6,14 +6,25 @@ import (
 	"vitrine/rules/markup"
 )
 
+// Kind has the codes of a record's type and subtype.
+type Kind struct{ Type, Subtype string }
+
+// String returns the codes as pages and files write them: "publication/article".
+func (k Kind) String() string {
+	if k.Subtype == "" {
+		return k.Type
+	}
+	return k.Type + "/" + k.Subtype
+}
+
 const (
-	// mostKinds bounds the kinds that Kinds has numbers for beside the known ones.
+	// mostKinds bounds the unknown kinds that get a number of their own.
 	mostKinds = 2000
 	// mostCode is how many bytes of a code are kept.
 	mostCode = 100
 
-	unseen = 0 // the number of no kind: the record was not read
-	beyond = 1 // the number of all kinds beyond mostKinds
+	unseen   = 0 // the number of no kind: the record was not read
+	overflow = 1 // the number of all kinds beyond mostKinds
 )
 
 // Kinds numbers the kinds of records, so that two bytes a record are enough to count them. The zero Kinds is ready
@@ -24,48 +35,48 @@ type Kinds struct {
 	room    int // how many further kinds get a number
 }
 
-// Expect gives numbers to the known kinds, so that they have some after any number of others.
-func (t *Kinds) Expect(known Known) {
-	if t.numbers == nil {
-		t.numbers, t.kinds, t.room = map[Kind]uint16{}, make([]Kind, beyond+1), mostKinds
+// Expect gives numbers to the known kinds. Unknown kinds, however many, then leave them theirs.
+func (k *Kinds) Expect(known Codes) {
+	if k.numbers == nil {
+		k.numbers, k.kinds, k.room = map[Kind]uint16{}, make([]Kind, overflow+1), mostKinds
 	}
 	for _, typ := range known.Types {
-		t.add(Kind{Type: typ})
+		k.add(Kind{Type: typ})
 		for _, subtype := range known.Subtypes[typ] {
-			t.add(Kind{typ, subtype})
+			k.add(Kind{typ, subtype})
 		}
 		for subtype := range known.Works {
-			t.add(Kind{typ, subtype})
+			k.add(Kind{typ, subtype})
 		}
 	}
 }
 
-// Number returns the number of a kind, which is never 0. It keeps no text of its caller.
-func (t *Kinds) Number(typ, subtype string) uint16 {
-	if t.numbers == nil {
-		t.Expect(Known{})
+// Number returns the number of a kind, which is never 0. It copies the texts that it keeps.
+func (k *Kinds) Number(typ, subtype string) uint16 {
+	if k.numbers == nil {
+		k.Expect(Codes{})
 	}
 	kind := Kind{markup.CutText(typ, mostCode), markup.CutText(subtype, mostCode)}
-	if n, ok := t.numbers[kind]; ok {
+	if n, ok := k.numbers[kind]; ok {
 		return n
 	}
-	if t.room == 0 {
-		return beyond
+	if k.room == 0 {
+		return overflow
 	}
-	t.room--
-	return t.add(Kind{strings.Clone(kind.Type), strings.Clone(kind.Subtype)})
+	k.room--
+	return k.add(Kind{strings.Clone(kind.Type), strings.Clone(kind.Subtype)})
 }
 
 // add gives a number to a kind, unless it has one or there is no number left.
-func (t *Kinds) add(kind Kind) uint16 {
-	if n, ok := t.numbers[kind]; ok {
+func (k *Kinds) add(kind Kind) uint16 {
+	if n, ok := k.numbers[kind]; ok {
 		return n
 	}
 	const most = 1<<16 - 1
-	if len(t.kinds) > most {
-		return beyond
+	if len(k.kinds) > most {
+		return overflow
 	}
-	n := uint16(len(t.kinds))
-	t.numbers[kind], t.kinds = n, append(t.kinds, kind)
+	n := uint16(len(k.kinds))
+	k.numbers[kind], k.kinds = n, append(k.kinds, kind)
 	return n
 }

@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/records"
 )
 
-// TestFindUnread: a collection with another name of the same, or a misspelt one, is told from one that is of no use.
+// TestFindUnread: a collection with another name of the same, or a misspelt one, is told from one that is of no
+// use.
 func TestFindUnread(t *testing.T) {
 	read := []string{"activities", "conferences", "groups", "persons", "projects"}
 	for _, tt := range []struct{ found, want string }{
@@ -44,7 +45,7 @@ func TestFindUnread(t *testing.T) {
 }
 
 // known are the codes of the tests.
-var known = records.Known{
+var known = records.Codes{
 	Types:    []string{"lecture", "publication"},
 	Subtypes: map[string][]string{"lecture": {"talk"}, "publication": {"article", "book"}},
 	Works:    map[string]string{"article": "article", "journalArticle": "article", "report": "report"},
@@ -61,7 +62,7 @@ func reported(lack mark.Lack, kinds ...records.Kind) records.View {
 			}
 		}
 	}
-	return all.Of(rules.ViewActivities, "activities", facts, known)
+	return all.Report(rules.ViewActivities, "activities", facts, known)
 }
 
 // TestUnknownTypes: codes without a meaning are counted, and the ones that they were meant to be are named.

@@ -16,9 +16,9 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Report is what there is to say of the records of a store.
+// Report says what keeps the records of a store out of lists, or leaves gaps in them.
 type Report struct {
-	// Hint says what the collections are of, if that is not what the configuration says.
+	// Hint names the preset for the collections, if the configuration has another. It is empty otherwise.
 	Hint   string   `json:"hint,omitempty"`
 	Unread []Unread `json:"unread"` // collections that nothing reads
 	Views  []View   `json:"views"`  // of the views that lists show
@@ -30,16 +30,16 @@ type View struct {
 	Collection string `json:"collection"`
 	Records    int    `json:"records"`
 	Public     int    `json:"public"` // records that lists show
-	// Lacks has what records lack, and how many of them. Those that are not public are only counted by the reason.
+	// Lacks counts the records by what they lack. Records that are not public are counted by the reason alone.
 	Lacks   []Count   `json:"lacks,omitempty"`
 	Unknown []Unknown `json:"unknown_types,omitempty"` // the most frequent ones, at most mostUnknown
-	// More and MoreRecords count the other unknown types and subtypes, and their records. If there are very many,
-	// More counts the first ones alone.
+	// More counts the unknown types and subtypes beyond mostUnknown, and MoreRecords their records. If there are
+	// very many, More counts only some of them.
 	More        int `json:"more_unknown_types,omitempty"`
 	MoreRecords int `json:"more_unknown_records,omitempty"`
 }
 
-// Count is a number of records that lack the same.
+// Count is the number of records that lack something.
 type Count struct {
 	Lack    string    `json:"lack"`
 	Records int       `json:"records"`
@@ -56,7 +56,7 @@ type Unknown struct {
 // mostUnknown bounds the unknown types and subtypes of a report.
 const mostUnknown = 10
 
-// withheld are the reasons for which a record is in no list.
+// withheld are the reasons why a record is in no list.
 const withheld = mark.NotPublic | mark.Hidden | mark.Unlisted | mark.Undecided
 
 // nameOf returns a lack of a view's records in words.
@@ -86,9 +86,9 @@ func nameOf(l mark.Lack, view string) string {
 	return "left out by lists.public"
 }
 
-// Of reports about the records of a view. facts yields what each record lacks and its kind, as Kinds has numbered
-// it.
-func (t *Kinds) Of(view, collection string, facts iter.Seq2[mark.Lack, uint16], known Known) View {
+// Report returns the part of a report about the records of a view. facts yields what each record lacks, and the
+// number of its kind.
+func (k *Kinds) Report(view, collection string, facts iter.Seq2[mark.Lack, uint16], known Codes) View {
 	v := View{View: view, Collection: collection}
 	lacks := map[mark.Lack]int{}
 	kinds := map[uint16]int{}
@@ -110,17 +110,18 @@ func (t *Kinds) Of(view, collection string, facts iter.Seq2[mark.Lack, uint16], 
 		}
 	}
 	if view == rules.ViewActivities {
-		v.judge(t, kinds, known)
+		v.countUnknown(k, kinds, known)
 	}
 	return v
 }
 
-// judge sets what is unknown of kinds; counts has the records by number.
-func (v *View) judge(t *Kinds, counts map[uint16]int, known Known) {
+// countUnknown sets the unknown types and subtypes among kinds. counts are the numbers of records by number of a
+// kind.
+func (v *View) countUnknown(kinds *Kinds, counts map[uint16]int, known Codes) {
 	wrong := map[Kind]int{}
-	for number := beyond + 1; number < len(t.kinds); number++ {
+	for number := overflow + 1; number < len(kinds.kinds); number++ {
 		if n := counts[uint16(number)]; n > 0 {
-			if kind, ok := known.unknown(t.kinds[number]); !ok {
+			if kind, ok := known.check(kinds.kinds[number]); !ok {
 				wrong[kind] += n
 			}
 		}
@@ -132,7 +133,7 @@ func (v *View) judge(t *Kinds, counts map[uint16]int, known Known) {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), strings.Compare(a.Kind, b.Kind))
 	})
 	if len(known.Types) > 0 {
-		v.MoreRecords = counts[beyond]
+		v.MoreRecords = counts[overflow]
 	}
 	for i := mostUnknown; i < len(v.Unknown); i++ {
 		v.More++
@@ -148,8 +149,7 @@ func (v *View) judge(t *Kinds, counts map[uint16]int, known Known) {
 	}
 }
 
-// Lines says in words what there is to do or to know, in a bounded number of lines. It returns none for records
-// without flaws.
+// Lines returns the findings in words, a bounded number of lines; none for records without flaws.
 func (v *View) Lines() (all []string) {
 	if v.Records > 0 && v.Public == 0 {
 		all = append(all, fmt.Sprintf("not public: all of %d records%s", v.Records, v.reasons(withheld)))
@@ -168,7 +168,7 @@ func (v *View) Lines() (all []string) {
 	return all
 }
 
-// reasons returns what records lack of a set, with numbers, after a colon.
+// reasons returns how many records lack what of a set, such as ", 3 without title, 2 without year".
 func (v *View) reasons(set mark.Lack) string {
 	var all []string
 	for _, c := range v.Lacks {
@@ -195,7 +195,7 @@ func (u Unknown) String() string {
 }
 
 // Fault reports whether there is something to repair: records that no list can show as they are meant. Records that
-// are withheld are no fault unless all are, and neither are those without authors, which many are meant to be.
+// are withheld are no fault unless all are. Neither are records without authors, because many have none.
 func (v *View) Fault() bool {
 	const repair = mark.NoTitle | mark.NoDate | mark.NoKey | mark.Undecided
 	return len(v.Unknown) > 0 || v.MoreRecords > 0 || v.Records > 0 && v.Public == 0 || v.reasons(repair) != ""
@@ -207,7 +207,7 @@ func (r *Report) Fault() bool {
 		slices.ContainsFunc(r.Views, func(v View) bool { return v.Fault() })
 }
 
-// Lines says all of a report in words: first of collections, then of records.
+// Lines returns the whole report in words: first about collections, then about records.
 func (r *Report) Lines() (all []string) {
 	if r.Hint != "" {
 		all = append(all, r.Hint)
