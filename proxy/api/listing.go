@@ -28,7 +28,7 @@ type listing struct {
 	filter   *filter.Filter
 	page     query.Page
 	order    raw.Sort    // nil means the view's own order
-	refined  *refinement // beside the filter; nil if nothing is. Each kept plan has copies of its listing.
+	refined  *refinement // what a request asks for besides the filter; may be nil. Each kept plan has its own copy.
 	prepared string      // the fragment that is the whole row; empty if there is none
 	// restricted is the permission that the caller lacks to see all rows; empty if the caller may see them.
 	restricted string
@@ -69,7 +69,7 @@ type ofSeveral func(ctx context.Context, s response.Snapshots, selected view.Sel
 func (l listing) planOf(form string, body ofSeveral) response.Plan {
 	key := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" +
 		l.filter.Key()
-	refined := l.refined.beside(l.usualOrder())
+	refined := l.refined.without(l.usualOrder())
 	if refined != nil {
 		key = refined.key() + "\x00" + key
 	}
@@ -189,8 +189,8 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 // cheaper to write the records of the one answer; above it, the fragments pay off with the next request.
 const manyFull = 8
 
-// full plans the list of stored records in Extended JSON by _id descending, with the count at the end. It writes few
-// records one by one; for many records, as clients request to synchronise, it uses prepared fragments.
+// full plans the list of stored records in Extended JSON by _id descending, with the count at the end. It writes
+// few records one by one; for many records, as clients request to synchronise, it uses prepared fragments.
 func (l listing) full() response.Plan {
 	l.order = raw.Sort{{Path: raw.ByID.Path, Desc: true}}
 	return l.plan("full",
@@ -238,8 +238,8 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 
 // ownOnly restricts a list for callers without a permission to records that name the session's user in persons or
 // as creator. Of keys only a named one may have the permission; all callers have the empty permission. Two users
-// never share a kept answer, since the filter has the user in it; the restriction tells the response why the list is
-// short.
+// never share a kept answer, since the filter has the user in it; the restriction tells the response why the list
+// is short.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter,

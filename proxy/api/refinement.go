@@ -12,7 +12,8 @@ import (
 	"vitrine/rules/views"
 )
 
-// refinement is what a request asks for beside a filter: words and an order. Without an order the list has its own.
+// refinement is what a request asks for besides a filter: words and an order. Without an order the list has its
+// own.
 type refinement struct {
 	words [][]string // the terms of a search; nil if there is none
 	order raw.Sort   // nil means the list's own
@@ -21,8 +22,8 @@ type refinement struct {
 	nested []*filter.Filter
 }
 
-// beside returns the refinement of a list in its usual order, or nil if it changes nothing.
-func (r *refinement) beside(usual raw.Sort) *refinement {
+// without returns the refinement without its order if that is the usual one. It returns nil if nothing is left.
+func (r *refinement) without(usual raw.Sort) *refinement {
 	switch {
 	case r == nil || len(r.order) > 0 && !r.order.Equal(usual):
 		return r
@@ -32,7 +33,7 @@ func (r *refinement) beside(usual raw.Sort) *refinement {
 	return nil
 }
 
-// searches returns the terms of a search, if there is one.
+// searches returns the terms of the search, or nil if there is none.
 func (r *refinement) searches() [][]string {
 	if r == nil {
 		return nil
@@ -40,7 +41,8 @@ func (r *refinement) searches() [][]string {
 	return r.words
 }
 
-// key is a canonical name. It has no zero bytes, and is no beginning of a form.
+// key returns a canonical text of the refinement, for the key of an answer. It has no zero bytes, and no name of a
+// form begins with it.
 func (r *refinement) key() (key string) {
 	if len(r.words) > 0 {
 		key = fmt.Sprintf("words %q ", r.words)
@@ -51,8 +53,8 @@ func (r *refinement) key() (key string) {
 	return key
 }
 
-// ordering returns the order that a request asks for, without the fields that no row has: the rows are in the list's
-// own order if none is left. ignored reports these fields where the view is in the store; otherwise the plan does.
+// ordering returns the order that a request asks for, without the fields that no row has. If none is left, the rows
+// are in the list's own order. ignored reports these fields if the view is in the store; otherwise the plan does.
 //
 // If the list is restricted, only the rows that the caller may see count.
 func (r *refinement) ordering(
@@ -95,8 +97,8 @@ func hasRows(rows view.Selection, err error) (bool, error) {
 	return err == nil && rows.Count() > 0, err
 }
 
-// checkFlat returns an error if there are rows whose values have fields of their own: the store sorts them as they are
-// stored, and the order would say something about those that are hidden. Rows in memory lack these.
+// checkFlat returns an error if there are rows: those in which the value of a field of the order is a document. The
+// store sorts by the whole document, so that the order would reveal its hidden fields. Rows in memory lack these.
 func checkFlat(rows view.Selection, err error) error {
 	if err == nil && rows.Count() > 0 {
 		return rules.Wrongf(query.SortParam, "", "names a field with fields of its own, of which some may be hidden")

@@ -25,7 +25,7 @@ var meanings = suggest.Meanings{
 	{Word: KeyParam, Others: "x-api-key"},
 }
 
-// advice says what takes the place of a parameter for which no single one has the same meaning.
+// advice says what takes the place of parameters that no single one of the API has the meaning of.
 type advice struct {
 	others string   // the names of other systems, in small letters
 	needs  []string // parameters that the endpoint has to read, for the text to be right
@@ -40,9 +40,12 @@ var advices = []advice{
 	{"format output", nil, "answers are JSON; public lists have CSV and other formats"},
 }
 
-// instead returns what takes the place of a parameter for an endpoint that reads others, in brackets after a blank, or
-// "". For example, of per_page it is " (use limit)", and of limt " (did you mean limit?)".
-func instead(name string, read []string) string {
+// hint returns what takes the place of an ignored parameter, in parentheses after a space, or "". read are the
+// parameters of the endpoint.
+//
+//	per_page   " (use limit)"
+//	limt       " (did you mean limit?)"
+func hint(name string, read []string) string {
 	if word := meanings.Same(name, read); word != "" {
 		if word == "columns" {
 			word = "columns[]"

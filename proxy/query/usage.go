@@ -76,7 +76,7 @@ func (p Params) Ignored() string {
 		}
 		text := escape(pair.name)
 		if !read {
-			text += instead(pair.name, p.names)
+			text += hint(pair.name, p.names)
 		}
 		if !slices.Contains(all, text) {
 			all = append(all, text)
@@ -85,8 +85,8 @@ func (p Params) Ignored() string {
 	return joinFirst(all)
 }
 
-// Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have
-// one. For example, with the known name "limit", the names "limt" and "per_page" are listed with the question whether
+// Ignored lists parameters without effect, in the form for Vitrine-Ignored. known are the ones that would have one.
+// For example, with the known name "limit", the names "limt" and "per_page" are listed with the question whether
 // limit is meant.
 func Ignored(names, known []string) string {
 	return IgnoredWith(names, func(name string) string { return meanings.Near(name, known) })

@@ -7,23 +7,23 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Lack is a set of what lists need and a record does not have, and of what keeps it out of them. It fits a byte,
+// Lack is a set: what lists need and a record does not have, and what keeps the record out of lists. It is a byte,
 // because the materializer keeps one for each record.
 type Lack uint8
 
-// What a record may lack. A record that is not public has one of the last four alone.
+// Members of a Lack. A record that is not public has only one of the last four.
 const (
 	NoTitle   Lack = 1 << iota // a title; of a person a name
 	NoDate                     // a year; of an event a start
 	NoPersons                  // authors, editors or supervisors of an activity
 	NoKey                      // the name of a project or the username of a person, by which lists select
 	NotPublic                  // public is not true
-	Hidden                     // hide
+	Hidden                     // hide is set
 	Unlisted                   // the operator's rule, or that of the portal, leaves it out
 	Undecided                  // the rule cannot be evaluated
 )
 
-// Lacks are all members of a Lack, in the order in which reports have them.
+// Lacks returns all members of a Lack, in the order of reports.
 func Lacks() []Lack {
 	return []Lack{NoTitle, NoDate, NoPersons, NoKey, NotPublic, Hidden, Unlisted, Undecided}
 }
@@ -45,7 +45,7 @@ func (d *Directory) withheld(view string, record bson.Raw, err error) Lack {
 	return Unlisted
 }
 
-// lacks returns what a public record lacks. A mark without a citation does not say.
+// lacks returns what a public record lacks. Its citation says whether it has a title, a date and persons.
 func (m *mark) lacks(view string) (l Lack) {
 	set := func(lack Lack, lacks bool) {
 		if lacks {

@@ -8,8 +8,8 @@ import (
 	"vitrine/rules/person"
 )
 
-// The stored fields that marks are made from, by what has them. This package reads records by these names alone, so
-// that what Stored says of them is true.
+// The stored fields that marks are made from, by what has them. This package reads fields by these names only, so
+// that Stored returns all of them.
 var (
 	ofAny = struct{ ID, Type, Subtype, Title, Units, Projects, Created, Updated string }{
 		"_id", "type", "subtype", "title", "units", "projects", "created", "updated",
@@ -27,8 +27,9 @@ var (
 	inPerson     = struct{ User, Units string }{"user", "units"} // in a list of persons
 )
 
-// Stored returns the fields of a collection's records that marks are made from, sorted: what Visible, Cited and
-// Options.Topics read comes on top. The fields of the persons of lists are those of person.Fields and InPersons.
+// Stored returns the fields of a collection's records that marks are made from, sorted, without those that
+// Options.Visible, Options.Cited and Options.Topics read. person.Fields and InPersons are the fields of the persons
+// in a record's lists.
 func Stored(collection string) []string {
 	var all []string
 	switch collection {
@@ -53,14 +54,14 @@ func Stored(collection string) []string {
 	return slices.Compact(all)
 }
 
-// InPersons returns the fields of a person in a list of persons that marks are made from, beside the parts of the
+// InPersons returns the fields of a person in a list of persons that marks are made from, besides the parts of the
 // name.
 func InPersons() []string { return namesIn(inPerson) }
 
 // InMemberships returns the fields of a person's membership in a unit.
 func InMemberships() []string { return namesIn(inMembership) }
 
-// namesIn returns the names in tables of fields.
+// namesIn returns the names in tables of fields, which are structs of strings.
 func namesIn(tables ...any) (all []string) {
 	for _, table := range tables {
 		v := reflect.ValueOf(table)

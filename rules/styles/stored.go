@@ -15,18 +15,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Bounds of what a mark has of citations in bytes: of one, and of all together. Larger ones are rendered by each
-// request, which hardly any record needs: the bounds keep the mark of a work with a million authors small.
+// Bounds of the citations in a mark, in bytes: of one, and of all together. Each request renders larger ones, which
+// hardly any record has. The bounds keep the mark of a work with a million authors small.
 const mostOne, mostAll = 64 << 10, 512 << 10
 
 // Citation is a record's citation in a style.
 type Citation struct {
 	csl.Entry
-	Lang string // of its words
+	Lang string // the language tag of its words
 }
 
-// Finish returns a mark with the record's citations in all styles and languages. A record has none if its view has
-// no works, or its mark no item by these rules.
+// Finish returns a mark with the record's citations in all styles and languages. It returns the mark unchanged if
+// the record is a person, or if the mark has no item by the rules of m.
 func (s *Set) Finish(m *cite.Mapping, about bson.Raw) (bson.Raw, error) {
 	it := &cite.Item{}
 	if s == nil || len(s.all) == 0 || !m.ReadMark(about, it) {
@@ -54,8 +54,8 @@ func (s *Set) Finish(m *cite.Mapping, about bson.Raw) (bson.Raw, error) {
 	return mark.SetStyled(about, styled, alike)
 }
 
-// itemOf returns an item as package csl reads it, from the CSL-JSON that exports have, or nil for a person, who is no
-// work.
+// itemOf returns an item as package csl reads it, from the CSL-JSON of exports. It returns nil for a person, who is
+// not a work.
 func itemOf(it *cite.Item) *csl.Item {
 	if it.View == rules.ViewPersons {
 		return nil
@@ -67,13 +67,13 @@ func itemOf(it *cite.Item) *csl.Item {
 	return read
 }
 
-// group is a citation that several variants have in common, as often two languages do.
+// group is a citation that several variants have in common, such as one style in two languages.
 type group struct {
 	variants []*variant
 	entry    csl.Entry
 }
 
-// add adds a citation to those of other variants.
+// add adds the citation of a variant to the group with the same one, or to a new group.
 func add(groups []group, v *variant, e csl.Entry) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.entry == e })
 	if i < 0 {
@@ -83,7 +83,8 @@ func add(groups []group, v *variant, e csl.Entry) []group {
 	return groups
 }
 
-// encode returns the group as marks have it: the number of stamps, the stamps, and HTML and key with their lengths.
+// encode returns the group as it is stored in marks: the number of stamps as a uvarint, the stamps in four bytes
+// each, then HTML and key, each after its length as a uvarint.
 func (g *group) encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(len(g.variants)))
 	for _, v := range g.variants {
@@ -93,8 +94,8 @@ func (g *group) encode() []byte {
 	return append(binary.AppendUvarint(b, uint64(len(g.entry.Key))), g.entry.Key...)
 }
 
-// find returns the citation with a stamp in what a mark has of citations. Its texts point into the mark. Damaged data
-// has none.
+// find returns the citation with a stamp from the groups that encode has written one after the other. Its texts
+// point into styled. It finds nothing in damaged data.
 func find(styled []byte, stamp uint32) (e csl.Entry, found bool) {
 	number := func() int {
 		n, size := binary.Uvarint(styled)
@@ -123,8 +124,9 @@ func find(styled []byte, stamp uint32) (e csl.Entry, found bool) {
 	return e, true
 }
 
-// Of returns the citation of a row's record in a language of lists: the one in its mark or, if that is not by this
-// style and rules, a new one. Its texts may point into the row. HTML is empty if there is none.
+// Of returns the citation of a row's record in a language of lists. It is the one in the row's mark, or a new one
+// if the mark has none by this style and these rules. Its texts may point into the row. HTML is empty if the style
+// has nothing for the record.
 func (s *Style) Of(lang string, m *cite.Mapping, row bson.Raw) Citation {
 	v := s.languages[lang]
 	if e, found := find(mark.StyledOf(mark.Of(row)), v.stamp); found {
@@ -140,11 +142,12 @@ func (s *Style) Of(lang string, m *cite.Mapping, row bson.Raw) Citation {
 	return made
 }
 
-// Alike returns the number at mark.Alike of the rows whose citations in a language have a key. Rows with other keys
-// may have it, too.
+// Alike returns the number at mark.Alike by which lists find the rows whose citations in a language have a key.
+// Rows with other keys may have the same number.
 func (s *Style) Alike(lang, key string) int64 { return s.languages[lang].alike(key) }
 
-// alike is the same in all languages of a style, in most of which a record has one key.
+// alike returns the number of a key. It is the same for all languages of a style, because a record has the same key
+// in most of them.
 func (v *variant) alike(key string) int64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(v.family)

@@ -1,10 +1,10 @@
-// Package styles has the citation styles of a site: those that settings name, and our own. They are styles in CSL,
-// which package csl renders.
+// Package styles has the citation styles of a site: those that settings name, and the built-in ones. They are
+// written in CSL, the Citation Style Language, and package csl renders them.
 //
 // A row's mark has the citations of its record in each style and language (Set.Finish), made from the CSL-JSON that
 // exports have, so that requests only read them: Style.Of. A stamp beside each citation identifies the style, its
-// locale, the language and the rules of citing. A process with others renders the citation itself, for a row whose
-// mark is not up to date yet.
+// locale, the language and the rules of citing. A process with others, or with a row
+// whose mark is older, renders the citation itself.
 //
 //	item in the mark ──AppendCSL──▶ csl.Item ──each style, language──▶ styled: [stamps, HTML, key]
 //	                                                               └─▶ alike: numbers of keys, for year suffixes
@@ -32,10 +32,10 @@ import (
 // Without that, rows would keep their old citations.
 const codeVersion = "2"
 
-// tags are the locales of the languages of lists.
+// tags are the tags of the locales for the languages of lists.
 var tags = map[string]string{"en": "en-US", "de": "de-DE"}
 
-// Plain are the values of the parameter style that are no styles of a Set: citations as rows have them.
+// Plain are the values of the parameter style that name no style of a Set: citations as rows have them.
 var Plain = []string{"web", "print"}
 
 var (
@@ -43,7 +43,7 @@ var (
 	languages = regexp.MustCompile(`^[a-z]{2,3}(-[A-Z]{2})?$`)
 )
 
-// CheckName returns the mistake in the name of a style.
+// CheckName returns an error if a style must not have a name. The error does not contain the path of the setting.
 func CheckName(name string) error {
 	switch {
 	case slices.Contains(Plain, name):
@@ -54,7 +54,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckTag returns the mistake in the language tag of a locale.
+// CheckTag returns an error if the language tag of a locale is not one.
 func CheckTag(tag string) error {
 	if !languages.MatchString(tag) {
 		return fmt.Errorf("want a language tag such as fr-FR, have %q", tag)
@@ -62,7 +62,7 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-// Source is a style that was parsed, or a locale.
+// Source is a parsed style or locale, with a digest of its file.
 type Source[T any] struct {
 	Parsed T
 	digest uint64 // of the file
@@ -78,6 +78,7 @@ func ParseLocale(name string, src []byte) (Source[*csl.Locale], error) {
 	return parse(name, src, csl.ParseLocale)
 }
 
+// parse reads a source by a parser, with the name of its file and the line in errors.
 func parse[T any](name string, src []byte, parser func([]byte) (T, error)) (s Source[T], err error) {
 	s.digest = xxhash.Sum64(src)
 	s.Parsed, err = parser(src)
@@ -106,15 +107,15 @@ type Style struct {
 
 // variant is a style in a language.
 type variant struct {
-	lang string // of its words, as a tag: "de", or that of the style's default locale
-	// family identifies style, locales and rules, and stamp the language, too. Four bytes are enough for a stamp: a
-	// collision needs two of them that one row has met.
+	lang string // the language tag of its words: "de", or that of the style's default locale
+	// family identifies style, locales and rules; stamp also identifies the language. Four bytes are enough for a
+	// stamp, because stamps are compared only within a row.
 	family   uint64
 	stamp    uint32
 	renderer *csl.Renderer
 }
 
-// LocaleError is the error for a style whose default locale is not there.
+// LocaleError is the error for a style whose default locale is missing.
 type LocaleError struct{ Style, Locale string }
 
 func (e *LocaleError) Error() string {
@@ -134,8 +135,8 @@ func Builtin() (map[string]Source[*csl.Style], error) {
 	return all, nil
 }
 
-// New returns a set of styles by name, with locales by tag over the built-in ones. rules identifies the rules by which
-// items are read. Its error is a *LocaleError.
+// New returns a set of styles by name. locales, by language tag, go before the built-in ones. rules identifies the
+// rules by which items are read. Its error is a *LocaleError.
 func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Locale], rules string) (*Set, error) {
 	known, common := maps.Clone(csl.BuiltinLocales()), codeVersion+" "+rules
 	for _, tag := range slices.Sorted(maps.Keys(locales)) {
@@ -146,7 +147,7 @@ func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Lo
 	set := &Set{byName: map[string]*Style{}}
 	for _, name := range slices.Sorted(maps.Keys(styles)) {
 		s := &Style{Style: styles[name].Parsed, languages: map[string]*variant{}}
-		if fixed := s.Lang(); fixed != "" && !has(known, fixed) {
+		if fixed := s.Lang(); fixed != "" && !hasLanguage(known, fixed) {
 			return nil, &LocaleError{name, fixed}
 		}
 		// Styles with a default locale have one variant for all languages.
@@ -167,8 +168,8 @@ func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Lo
 	return set, nil
 }
 
-// has reports whether there is a locale for a tag, or another one of its language.
-func has(known csl.Locales, tag string) bool {
+// hasLanguage reports whether there is a locale for a tag, or another one of its language.
+func hasLanguage(known csl.Locales, tag string) bool {
 	lang, _, _ := strings.Cut(tag, "-")
 	for other := range known {
 		if own, _, _ := strings.Cut(other, "-"); own == lang {
@@ -194,7 +195,7 @@ func (s *Set) Named(name string) *Style {
 	return s.byName[name]
 }
 
-// Fingerprint changes if the same record may have another citation in any style, or a style is added.
+// Fingerprint returns a text that changes when a style is added, or when a record may have another citation in one.
 func (s *Set) Fingerprint() string {
 	if s == nil {
 		return ""
