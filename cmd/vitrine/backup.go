@@ -13,7 +13,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cmd/vitrine/internal/backup"
-	"vitrine/cmd/vitrine/internal/owner"
+	"vitrine/cmd/vitrine/internal/control"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -68,21 +68,22 @@ func runBackup(cmd *cobra.Command, path, file string) error {
 
 // backupServed gets the copy from the server that has the store open. locked is the error of opening it.
 func backupServed(ctx context.Context, locked error, path string, to bolt.Destination) error {
-	server, err := owner.Dial(ctx, path)
+	server, err := control.Dial(ctx, path)
 	if err != nil {
 		return fmt.Errorf("%w, and %w", locked, err)
 	}
 	return errors.Join(server.Backup(ctx, to), server.Close())
 }
 
-// serveOwner returns the server of the commands on the store that this process has open, or nil if it is not an
-// embedded one. Imports pass the circuit, as every write does; a copy does not, see bolt.Store.Backup.
-func (p *program) serveOwner(opened origin.Store) *owner.Server {
+// controlServer returns the server behind the control socket of the store that this process has open, or nil if the
+// store is not an embedded one. Imports pass the circuit, as every write does; a copy does not, see
+// bolt.Store.Backup.
+func (p *program) controlServer(opened origin.Store) *control.Server {
 	embedded, ok := opened.(*bolt.Store)
 	if !ok {
 		return nil
 	}
-	return owner.NewServer(owner.Options{
+	return control.NewServer(control.Options{
 		Path: strings.TrimPrefix(embedded.Name(), "bolt://"), Store: p.store, Backup: embedded.Backup,
 		Builds: p.runner != nil, Log: p.log,
 		Imported: func() {

@@ -17,7 +17,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
-	"vitrine/cmd/vitrine/internal/owner"
+	"vitrine/cmd/vitrine/internal/control"
 	"vitrine/configs"
 	"vitrine/rules/records"
 )
@@ -113,7 +113,7 @@ func openTarget(ctx context.Context, cfg configs.Config) (target, error) {
 	if !errors.Is(err, origin.ErrLocked) {
 		return store, err
 	}
-	server, failed := owner.Dial(ctx, embeddedPath(cfg))
+	server, failed := control.Dial(ctx, embeddedPath(cfg))
 	if failed == nil {
 		failed = server.Import(ctx)
 	}
@@ -125,9 +125,9 @@ func openTarget(ctx context.Context, cfg configs.Config) (target, error) {
 
 // noteServer says what becomes of records that a server has stored, and who knows what they lack. to may be a store.
 func noteServer(w io.Writer, to target) {
-	server, ok := to.(*owner.Client)
+	server, ok := to.(*control.Client)
 	switch { // ignore errors: standard error may be closed
-	case ok && server.Welcome.Builds:
+	case ok && server.Info.Builds:
 		fmt.Fprintln(w, "note: the running server stored the records, and builds its views by itself; "+
 			"what the records lack is in its log, and in vitrine check --records")
 	case ok:

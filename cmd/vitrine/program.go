@@ -12,8 +12,8 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
+	"vitrine/cmd/vitrine/internal/control"
 	"vitrine/cmd/vitrine/internal/memory"
-	"vitrine/cmd/vitrine/internal/owner"
 	"vitrine/cmd/vitrine/internal/systemd"
 	"vitrine/cmd/vitrine/internal/unrecorded"
 	"vitrine/configs"
@@ -42,7 +42,7 @@ type program struct {
 	store      guardedStore
 	records    api.Records                            // the source collections
 	examine    func(ctx context.Context) (any, error) // examines an embedded store; nil for another
-	owner      *owner.Server                          // for commands on an embedded store; nil for another
+	control    *control.Server                        // for commands on an embedded store; nil for another
 	institute  *institute
 	changing   chan struct{}    // of capacity one: full while a goroutine, which alone changes settings, adopts them
 	mu         sync.Mutex       // guards settings; never held while files or the store are read

@@ -120,7 +120,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	p.owner = p.serveOwner(store)
+	p.control = p.controlServer(store)
 	adminAddr := ""
 	if admin != nil {
 		adminAddr = admin.Addr().String()
@@ -242,8 +242,8 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	if p.keeper != nil {
 		parts.Go(func() error { p.keeper.Run(behind); return nil })
 	}
-	if p.owner != nil {
-		parts.Go(func() error { return p.owner.Run(behind) })
+	if p.control != nil {
+		parts.Go(func() error { return p.control.Run(behind) })
 	}
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })

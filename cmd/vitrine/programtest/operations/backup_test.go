@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/cmd/vitrine/internal/owner"
+	"vitrine/cmd/vitrine/internal/control"
 	"vitrine/cmd/vitrine/programtest"
 )
 
@@ -194,12 +194,12 @@ func TestImportServedKilled(t *testing.T) {
 		ended = make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		programtest.Await(t, "the import has begun", func() string {
-			c, err := owner.Dial(t.Context(), filepath.Join(dir, "v.db"))
+			c, err := control.Dial(t.Context(), filepath.Join(dir, "v.db"))
 			if err != nil {
 				return err.Error()
 			}
 			defer c.Close()
-			return programtest.Unless(c.Welcome.Importing || len(ended) > 0)
+			return programtest.Unless(c.Info.Importing || len(ended) > 0)
 		})
 		return func() { _ = cmd.Process.Kill() }, ended
 	}

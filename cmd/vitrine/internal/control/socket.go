@@ -1,4 +1,4 @@
-package owner
+package control
 
 import (
 	"context"
@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 )
 
-// SocketOf returns the path of the socket of a store's file.
+// SocketOf returns the path of the control socket of a store, given the path of its file.
 func SocketOf(store string) string { return store + ".sock" }
 
-// maxName is the length of a path that every system accepts for a socket.
-const maxName = 100
+// maxPath is the length of a path, in bytes, that every system accepts for a socket.
+const maxPath = 100
 
-// within calls do with a path of a file in a folder that is short enough for a socket. A longer one goes by the
-// folder's descriptor, which Linux has a name for.
-func within(dir, name string, do func(path string) error) error {
+// withShortPath calls do with a path of a file that is short enough for a socket. For a longer path it opens the
+// folder and names it by its descriptor, below Linux's /proc.
+func withShortPath(dir, name string, do func(path string) error) error {
 	full := filepath.Join(dir, name)
-	if len(full) <= maxName {
+	if len(full) <= maxPath {
 		return do(full)
 	}
 	folder, err := os.Open(dir)
@@ -31,12 +31,12 @@ func within(dir, name string, do func(path string) error) error {
 	return do(fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), name))
 }
 
-// listen opens the socket of a store. The caller has the store open, so a socket that exists is one that no process
-// listens on.
+// listen opens the control socket of a store. The caller has the store open, so no process listens on a socket that
+// exists already.
 func listen(store string) (l net.Listener, err error) {
 	path := SocketOf(store)
 	if at, err := os.Lstat(path); err == nil && at.Mode().Type() != fs.ModeSocket {
-		return nil, fmt.Errorf("%s: there is a file with the name of the socket", path)
+		return nil, fmt.Errorf("%s: a file that is not a socket has this name", path)
 	}
 	private, err := os.MkdirTemp(filepath.Dir(path), ".vitrine-")
 	if err != nil {
@@ -44,7 +44,7 @@ func listen(store string) (l net.Listener, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(private)) }()
 	const name = "socket"
-	err = within(private, name, func(short string) error {
+	err = withShortPath(private, name, func(short string) error {
 		opened, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
 		if err == nil {
 			opened.SetUnlinkOnClose(false) // it has another name by then
@@ -68,11 +68,11 @@ func listen(store string) (l net.Listener, err error) {
 // dial connects to the socket of a store.
 func dial(ctx context.Context, store string) (conn net.Conn, err error) {
 	path := SocketOf(store)
-	err = within(filepath.Dir(path), filepath.Base(path), func(short string) (err error) {
+	err = withShortPath(filepath.Dir(path), filepath.Base(path), func(short string) (err error) {
 		conn, err = new(net.Dialer).DialContext(ctx, "unix", short)
 		return err
 	})
-	// The name of the call has a descriptor in it, which says nothing to an operator.
+	// The path in the error may have a descriptor in it, which says nothing to an operator.
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		err = fmt.Errorf("%s: %w", path, failed.Err)
 	}

@@ -1,4 +1,4 @@
-package owner
+package control
 
 import (
 	"bufio"
@@ -20,41 +20,41 @@ import (
 	"vitrine/cache/origin/bolt"
 )
 
-// Options are what a server does for the owner of its store. All fields are required.
+// Options describe the store of a server, and what it does with it. All fields are required.
 type Options struct {
 	Path     string // of the store's file
 	Store    origin.Importer
 	Backup   func(context.Context, bolt.Destination) error
 	Builds   bool   // this process builds views
-	Imported func() // called after an import has stored or deleted records
+	Imported func() // called when an import ends that has stored or deleted records
 	Log      *slog.Logger
 }
 
-// Server answers on the socket of a store.
+// Server answers requests on the control socket of a store.
 type Server struct {
 	Options
 	http http.Server
 
 	mu        sync.Mutex // guards the following fields
-	importing net.Conn   // of the import that runs; nil if none does
-	changed   bool       // the import has changed records
+	importing net.Conn   // the connection of the running import; nil if none runs
+	changed   bool       // the running import has changed records
 }
 
-// The times after which a request or a connection ends, for clients that have stopped. A client sends nothing while
-// it reads a large dump for the first time.
+// Timeouts of requests and connections, for clients that hang. A client sends nothing while it reads a large dump
+// for the first time.
 const (
 	uploadTime = 5 * time.Minute
 	idleTime   = 2 * time.Hour
 	stuckTime  = 30 * time.Second // for a client that does not read its answer
-	lastTime   = time.Second      // for requests at the end of the server
+	lastTime   = time.Second      // for requests when the server ends
 )
 
-// NewServer returns a server, which Run runs.
+// NewServer returns a server. Run opens its socket.
 func NewServer(o Options) *Server {
 	s := &Server{Options: o}
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /store", s.store)
-	routes.HandleFunc("POST /import", s.begin)
+	routes.HandleFunc("POST /import", s.beginImport)
 	routes.HandleFunc("POST /upsert", s.upsert)
 	routes.HandleFunc("POST /ids", s.ids)
 	routes.HandleFunc("POST /remove", s.remove)
@@ -68,7 +68,7 @@ func NewServer(o Options) *Server {
 		},
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateClosed {
-				s.end(c)
+				s.endImport(c)
 			}
 		},
 	}
@@ -78,9 +78,9 @@ func NewServer(o Options) *Server {
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// Run opens the socket and answers until ctx ends and all requests have ended. Without a socket the server serves as
-// well, and the log says that commands cannot reach it: the folder may not be writable, or its file system may have no
-// sockets.
+// Run opens the socket, and answers until ctx and all requests have ended. If it cannot open the socket, it logs
+// that commands cannot reach this process, and returns nil: the folder may not be writable, or its file system may
+// not support sockets.
 func (s *Server) Run(ctx context.Context) error {
 	l, err := listen(s.Path)
 	if err != nil {
@@ -88,11 +88,11 @@ func (s *Server) Run(ctx context.Context) error {
 			"socket", SocketOf(s.Path), "error", err)
 		return nil
 	}
-	s.http.BaseContext = func(net.Listener) context.Context { return ctx } // copies end with it
+	s.http.BaseContext = func(net.Listener) context.Context { return ctx } // backups end with it
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
-		// The writes of a request are short, but a client may have stopped in the middle of one.
+		// Writes of requests are short, but a client may hang in the middle of one.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 		defer cancel()
 		if s.http.Shutdown(last) != nil {
@@ -102,9 +102,9 @@ func (s *Server) Run(ctx context.Context) error {
 	if err = s.http.Serve(l); !stop() {
 		<-closed
 	}
-	// The store is still open, so that the socket is not that of another server.
+	// The store is still open, so the socket cannot be that of another server.
 	if removed := os.Remove(SocketOf(s.Path)); removed != nil {
-		s.Log.WarnContext(ctx, "the store's socket stays", "error", removed)
+		s.Log.WarnContext(ctx, "remove the store's socket", "error", removed)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -112,8 +112,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// Welcome is the answer of GET /store.
-type Welcome struct {
+// Info is the answer of GET /store.
+type Info struct {
 	Builds    bool `json:"builds"`    // the server builds views
 	Importing bool `json:"importing"` // an import runs
 }
@@ -121,31 +121,31 @@ type Welcome struct {
 func (s *Server) store(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reply(w, http.StatusOK, Welcome{s.Builds, s.importing != nil})
+	reply(w, http.StatusOK, Info{s.Builds, s.importing != nil})
 }
 
-// result is the answer of a request that changes records. Counts are right beside an error, too.
+// result is the answer to a request that changes records. Counts are valid with an error, too.
 type result struct {
 	origin.UpsertCounts
 	Removed int
 	Msg     string `json:",omitempty"` // why it failed
 }
 
-// begin makes the import of this connection the one that runs. Two at a time would mix their records, and one could
-// delete what the other has just stored.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
+// beginImport begins an import on the request's connection, unless another one runs. Two at a time would mix their
+// records, and one could delete what the other has just stored.
+func (s *Server) beginImport(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if own := connOf(r); s.importing == nil || s.importing == own {
 		s.importing = own
-		reply(w, http.StatusOK, Welcome{s.Builds, true})
+		reply(w, http.StatusOK, Info{s.Builds, true})
 		return
 	}
 	reply(w, http.StatusConflict, result{Msg: "another import runs: try again when it has ended"})
 }
 
-// end ends the import of a connection, if it has one.
-func (s *Server) end(c net.Conn) {
+// endImport ends the import of a connection, if it has one.
+func (s *Server) endImport(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.importing != c {
@@ -157,8 +157,8 @@ func (s *Server) end(c net.Conn) {
 	s.importing, s.changed = nil, false
 }
 
-// imports reports whether the import of a request's connection runs, and answers the request if not.
-func (s *Server) imports(w http.ResponseWriter, r *http.Request) bool {
+// checkImport reports whether an import runs on the request's connection. If none does, it answers the request.
+func (s *Server) checkImport(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.importing != connOf(r) {
@@ -172,10 +172,10 @@ func (s *Server) imports(w http.ResponseWriter, r *http.Request) bool {
 // connOf returns the connection of a request.
 func connOf(r *http.Request) net.Conn { return r.Context().Value(connKey{}).(net.Conn) }
 
-// documents reads the documents of a request whose connection imports. It answers the request if that fails, and
-// then returns false. A body that is cut is none: nothing of it is stored.
+// documents reads the documents of a request of the running import. If that fails, it answers the request and
+// returns false. Nothing of an incomplete body is stored.
 func (s *Server) documents(w http.ResponseWriter, r *http.Request) ([]bson.Raw, bool) {
-	if !s.imports(w, r) {
+	if !s.checkImport(w, r) {
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -199,13 +199,13 @@ func (s *Server) upsert(w http.ResponseWriter, r *http.Request) {
 	answer(w, result{UpsertCounts: done}, err)
 }
 
-// ids sends the ids of a collection, and then the number of records that have none any more: they are damaged, and
-// Retain deletes them whatever the client wants to keep.
+// ids sends the ids of a collection, and then the number of records that it has deleted: the ids of these are
+// damaged, so Retain deletes them in any case.
 func (s *Server) ids(w http.ResponseWriter, r *http.Request) {
-	if !s.imports(w, r) {
+	if !s.checkImport(w, r) {
 		return
 	}
-	out := bufio.NewWriter(writing{r.Context(), w, http.NewResponseController(w)})
+	out := bufio.NewWriter(deadlineWriter{r.Context(), w, http.NewResponseController(w)})
 	var failed error
 	removed, err := s.Store.Retain(r.Context(), r.URL.Query().Get("collection"), func(id bson.RawValue) bool {
 		if failed == nil {
@@ -241,7 +241,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
 	answer(w, result{Removed: removed}, err)
 }
 
-// keyOf tells ids apart by their bytes: the client returns those that it was sent.
+// keyOf returns the type and the bytes of an id as the key of a map. The client returns ids as they were sent.
 func keyOf(id bson.RawValue) string { return string(byte(id.Type)) + string(id.Value) }
 
 // The header with the size of a copy, and the trailer with the reason why it is incomplete.
@@ -251,7 +251,8 @@ const (
 	yielded       = "yielded" // bolt.ErrYielded
 )
 
-// backup sends a copy of the store. A client that does not read is cut off, at once if a writer waits for the copy.
+// backup sends a copy of the store. A client that does not read is disconnected, at once if a writer waits for the
+// copy.
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	var stop func() bool
@@ -259,7 +260,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(sizeHeader, strconv.FormatInt(size, 10))
 		w.Header().Set("Trailer", failedTrailer)
 		stop = context.AfterFunc(ctx, func() { _ = control.SetWriteDeadline(time.Now().Add(time.Second / 10)) })
-		return writing{ctx, w, control}
+		return deadlineWriter{ctx, w, control}
 	})
 	if stop != nil {
 		stop()
@@ -276,15 +277,16 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// writing writes to a client that must read within stuckTime.
-type writing struct {
+// deadlineWriter writes to a client, which must read within stuckTime.
+type deadlineWriter struct {
 	ctx     context.Context
 	to      io.Writer
 	control *http.ResponseController
 }
 
-// Write implements io.Writer. The end of ctx also sets a deadline, which must not be put off.
-func (w writing) Write(p []byte) (int, error) {
+// Write implements io.Writer. It checks ctx after it has set the deadline: the end of ctx sets a nearer one, which
+// it must not put off.
+func (w deadlineWriter) Write(p []byte) (int, error) {
 	_ = w.control.SetWriteDeadline(time.Now().Add(stuckTime))
 	if err := w.ctx.Err(); err != nil {
 		return 0, err

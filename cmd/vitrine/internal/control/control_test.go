@@ -1,4 +1,4 @@
-package owner
+package control
 
 import (
 	"bytes"
@@ -125,7 +125,7 @@ func TestImport(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), strings.Repeat("long", 30))} {
 		r := serve(t, dir)
 		c := r.connect(t)
-		if !c.Welcome.Builds {
+		if !c.Info.Builds {
 			t.Error("the server does not say that it builds views")
 		}
 		done, err := c.Upsert(t.Context(), "activities", documents(t, 10))
@@ -202,7 +202,7 @@ func TestHostile(t *testing.T) {
 		"second is bad":   append(bytes.Clone(good), 1, 2, 3),
 	} {
 		var done result
-		if err := c.ask(t.Context(), http.MethodPost, "/upsert", "activities", body, &done); err == nil {
+		if err := c.call(t.Context(), http.MethodPost, "/upsert", "activities", body, &done); err == nil {
 			t.Errorf("%s: stored %+v", name, done)
 		}
 		_ = c.Close() // the server may have closed it
@@ -252,7 +252,7 @@ func TestAborted(t *testing.T) {
 	}
 }
 
-// TestSocket: only the owner may open the socket, a stale one is replaced, and no other file is.
+// TestSocket: only the user of the server may connect, and a stale socket is replaced, but no other file.
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

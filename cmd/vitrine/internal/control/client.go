@@ -1,4 +1,4 @@
-package owner
+package control
 
 import (
 	"bytes"
@@ -20,10 +20,10 @@ import (
 
 // Client is a command's connection to the server that has a store open. It is for one goroutine.
 type Client struct {
-	Welcome Welcome // of the server
-	store   string
-	http    *http.Client
-	close   func()
+	Info  Info // of the server
+	store string
+	http  *http.Client
+	close func()
 }
 
 var _ origin.Importer = (*Client)(nil)
@@ -36,7 +36,7 @@ func Dial(ctx context.Context, store string) (*Client, error) {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, store) },
 	}
 	c := &Client{store: store, http: &http.Client{Transport: t}, close: t.CloseIdleConnections}
-	if err := c.ask(ctx, http.MethodGet, "/store", "", nil, &c.Welcome); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/store", "", nil, &c.Info); err != nil {
 		return nil, fmt.Errorf("no server answers at its socket: %w", err)
 	}
 	return c, nil
@@ -50,11 +50,11 @@ func (c *Client) Close() error {
 
 // Import begins an import. The server allows one at a time.
 func (c *Client) Import(ctx context.Context) error {
-	return c.ask(ctx, http.MethodPost, "/import", "", nil, &c.Welcome)
+	return c.call(ctx, http.MethodPost, "/import", "", nil, &c.Info)
 }
 
-// ask sends a request and reads a JSON answer, with an error of the server as its own.
-func (c *Client) ask(ctx context.Context, method, path, collection string, body []byte, answer any) error {
+// call sends a request and decodes the JSON answer. It returns an error of the server as its own.
+func (c *Client) call(ctx context.Context, method, path, collection string, body []byte, answer any) error {
 	res, err := c.send(ctx, method, path, collection, body)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *Client) ask(ctx context.Context, method, path, collection string, body 
 	defer res.Body.Close()
 	read, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return c.lost(err)
+		return c.connError(err)
 	}
 	if err := json.Unmarshal(read, answer); err != nil {
 		return fmt.Errorf("the server's answer: %w", err)
@@ -71,7 +71,7 @@ func (c *Client) ask(ctx context.Context, method, path, collection string, body 
 		return nil
 	}
 	var failure struct{ Msg string }
-	_ = json.Unmarshal(read, &failure) // it was read above
+	_ = json.Unmarshal(read, &failure) // it is valid JSON, see above
 	return errors.New(failure.Msg)
 }
 
@@ -85,13 +85,13 @@ func (c *Client) send(ctx context.Context, method, path, collection string, body
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.lost(err)
+		return nil, c.connError(err)
 	}
 	return res, nil
 }
 
-// lost returns the error of a connection, without the URL that says nothing here.
-func (c *Client) lost(err error) error {
+// connError returns the error of a connection without its URL, which says nothing here.
+func (c *Client) connError(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
@@ -111,7 +111,7 @@ func (c *Client) Upsert(ctx context.Context, collection string,
 			n++
 		}
 		var r result
-		err := c.ask(ctx, http.MethodPost, "/upsert", collection, join(docs[:n]), &r)
+		err := c.call(ctx, http.MethodPost, "/upsert", collection, join(docs[:n]), &r)
 		done.Inserted += r.Inserted
 		done.Replaced += r.Replaced
 		if err != nil {
@@ -122,26 +122,27 @@ func (c *Client) Upsert(ctx context.Context, collection string,
 	return done, nil
 }
 
-// Retain implements origin.Importer: keep decides here, by the ids that the server sends.
+// Retain implements origin.Importer. It calls keep for the ids that the server sends, and sends back those to
+// delete.
 func (c *Client) Retain(ctx context.Context, collection string, keep func(bson.RawValue) bool) (int, error) {
-	refused, removed, err := c.refused(ctx, collection, keep)
-	for len(refused) > 0 && err == nil {
+	unwanted, removed, err := c.unwanted(ctx, collection, keep)
+	for len(unwanted) > 0 && err == nil {
 		n, size := 0, 0
-		for n < len(refused) && size < maxBatch {
-			size += len(refused[n])
+		for n < len(unwanted) && size < maxBatch {
+			size += len(unwanted[n])
 			n++
 		}
 		var r result
-		err = c.ask(ctx, http.MethodPost, "/remove", collection, join(refused[:n]), &r)
-		removed, refused = removed+r.Removed, refused[n:]
+		err = c.call(ctx, http.MethodPost, "/remove", collection, join(unwanted[:n]), &r)
+		removed, unwanted = removed+r.Removed, unwanted[n:]
 	}
 	return removed, err
 }
 
-// refused returns the ids that keep refuses, each in a document, and how many records the server has deleted because
-// their ids are damaged.
-func (c *Client) refused(ctx context.Context, collection string,
-	keep func(bson.RawValue) bool) (refused []bson.Raw, removed int, err error) {
+// unwanted returns the ids that keep refuses, each in a document, and how many records the server has deleted
+// because their ids are damaged.
+func (c *Client) unwanted(ctx context.Context, collection string,
+	keep func(bson.RawValue) bool) (unwanted []bson.Raw, removed int, err error) {
 	res, err := c.send(ctx, http.MethodPost, "/ids", collection, nil)
 	if err != nil {
 		return nil, 0, err
@@ -155,22 +156,22 @@ func (c *Client) refused(ctx context.Context, collection string,
 	for {
 		doc, err := next(res.Body)
 		if err != nil {
-			return nil, removed, c.lost(err)
+			return nil, removed, c.connError(err)
 		}
 		if n, ok := doc.Lookup("removed").Int64OK(); ok {
 			if failure, failed := doc.Lookup("error").StringValueOK(); failed {
 				err = errors.New(failure)
 			}
 			_, _ = io.Copy(io.Discard, res.Body) // its end, so that the connection is used again
-			return refused, int(n), err
+			return unwanted, int(n), err
 		}
 		if id := doc.Lookup("_id"); !keep(id) {
-			refused = append(refused, doc)
+			unwanted = append(unwanted, doc)
 		}
 	}
 }
 
-// Backup writes a copy of the store. It returns bolt.ErrYielded if the copy gave way to a write.
+// Backup writes a copy of the store to a destination. It returns bolt.ErrYielded if the copy gave way to a write.
 func (c *Client) Backup(ctx context.Context, to bolt.Destination) error {
 	res, err := c.send(ctx, http.MethodGet, "/backup", "", nil)
 	if err != nil {
@@ -186,7 +187,7 @@ func (c *Client) Backup(ctx context.Context, to bolt.Destination) error {
 	n, err := io.Copy(to(ctx, size), res.Body)
 	switch failure := res.Trailer.Get(failedTrailer); {
 	case err != nil:
-		return c.lost(err)
+		return c.connError(err)
 	case failure == yielded:
 		return bolt.ErrYielded
 	case failure != "":
