@@ -15,11 +15,11 @@ import (
 	"vitrine/rules/views"
 )
 
-// Shells ask the program itself for the values of flags and arguments, so that they are always those of this version.
-// A value is completed by what it is: the words that a setting's check accepts, the names in completions, a file, or
-// nothing. A shell must not offer files where none is meant, which is what cobra does without this.
+// Shells ask the program itself for the values of flags and arguments, so that these are always those of this
+// version. Values come from the table completions, from the words that a setting's check accepts, or from a
+// placeholder for a file. All other flags and arguments are completed by nothing: cobra would offer files.
 
-// completions are the values that flags and arguments accept, by the command and the flag; "" is an argument.
+// completions complete the values of flags and arguments, by the command and the flag; the flag "" is the argument.
 var completions = map[[2]string]func(cmd *cobra.Command, typed string) ([]string, cobra.ShellCompDirective){
 	{"materialize", "view"}:  oneOf(func() []string { return append(viewNames(), keptView) }),
 	{"query", "view"}:        oneOf(viewNames),
@@ -36,12 +36,12 @@ var completions = map[[2]string]func(cmd *cobra.Command, typed string) ([]string
 	{"man", ""}:              folders,
 }
 
-// placeholders are the kinds of values by the word that stands for the value in a flag's help.
+// placeholders complete flags by the word that stands for the value in their help.
 var placeholders = map[string]func(*cobra.Command, string) ([]string, cobra.ShellCompDirective){
-	"FILE": anyFile, "FOLDER": folders, "file": yamlFiles, // file is that of --config
+	"FILE": anyFile, "FOLDER": folders, "file": yamlFiles, // the latter for --config
 }
 
-// addCompletions gives every flag and argument of a command, and of those below it, a function that completes it.
+// addCompletions sets the functions that complete the flags and arguments of a command and of its subcommands.
 func addCompletions(cmd *cobra.Command) {
 	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -49,7 +49,7 @@ func addCompletions(cmd *cobra.Command) {
 		if complete == nil {
 			complete = completeFlag(f)
 		}
-		// It fails only for a flag that has one already.
+		// The call fails only for a flag that has a function already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string,
 			typed string) ([]string, cobra.ShellCompDirective) {
 			return complete(cmd, typed)
@@ -58,7 +58,7 @@ func addCompletions(cmd *cobra.Command) {
 	if complete := completions[[2]string{name, ""}]; complete != nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string,
 			typed string) ([]string, cobra.ShellCompDirective) {
-			if cmd.Args(cmd, append(args, typed)) != nil { // there may be no more
+			if cmd.Args(cmd, append(args, typed)) != nil { // no further argument is allowed
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return complete(cmd, typed)
@@ -71,7 +71,7 @@ func addCompletions(cmd *cobra.Command) {
 	}
 }
 
-// completeFlag returns how a flag is completed that is not in completions.
+// completeFlag returns the function that completes a flag without an entry in completions.
 func completeFlag(f *pflag.Flag) func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	if f.Name == "store" {
 		return completeStore
@@ -88,21 +88,24 @@ func completeFlag(f *pflag.Flag) func(*cobra.Command, string) ([]string, cobra.S
 	return oneOf(func() []string { return nil })
 }
 
-// oneOf completes the words of a list.
+// oneOf completes the words that list returns, in their order.
 func oneOf(list func() []string) func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
+// anyFile lets the shell complete the name of a file.
 func anyFile(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
+// folders lets the shell complete the name of a folder.
 func folders(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
+// yamlFiles lets the shell complete the name of a YAML file.
 func yamlFiles(*cobra.Command, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yml", "yaml"}, cobra.ShellCompDirectiveFilterFileExt
 }
@@ -124,8 +127,8 @@ func sourceCollections() (names []string) {
 	return slices.Compact(names)
 }
 
-// completeLists completes the names of the lists that the configuration names. A configuration that cannot be read has
-// none: the command itself says why.
+// completeLists completes the names of the lists in the configuration. If it cannot be read, there are none; the
+// command itself reports why.
 func completeLists(cmd *cobra.Command, _ string) (names []string, _ cobra.ShellCompDirective) {
 	if cfg, err := loadConfig(cmd, false); err == nil {
 		for name := range cfg.Lists.Named {
@@ -136,7 +139,7 @@ func completeLists(cmd *cobra.Command, _ string) (names []string, _ cobra.ShellC
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePaths completes the paths of this program's answers, up to what a path has to name.
+// completePaths completes the paths of this program's routes, up to their first parameter.
 func completePaths(*cobra.Command, string) (paths []string, _ cobra.ShellCompDirective) {
 	for _, path := range proxy.Paths() {
 		path, _, _ = strings.Cut(path, ":")
@@ -146,8 +149,8 @@ func completePaths(*cobra.Command, string) (paths []string, _ cobra.ShellCompDir
 	return slices.Compact(paths), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeStore completes an address of a store, and the file of an embedded one, which shells do not do behind a
-// scheme.
+// completeStore completes the address of a store and, after bolt://, the file of an embedded one. Shells do not
+// complete files after a scheme.
 func completeStore(_ *cobra.Command, typed string) (stores []string, _ cobra.ShellCompDirective) {
 	const scheme = "bolt://"
 	path, embedded := strings.CutPrefix(typed, scheme)
@@ -156,7 +159,7 @@ func completeStore(_ *cobra.Command, typed string) (stores []string, _ cobra.She
 			cobra.ShellCompDirectiveNoSpace
 	}
 	dir, _ := filepath.Split(path)
-	entries, _ := os.ReadDir(filepath.Join(dir, ".")) // without the folder there is nothing to offer
+	entries, _ := os.ReadDir(filepath.Join(dir, ".")) // ignore the error: there is nothing to offer then
 	done := cobra.ShellCompDirectiveNoFileComp
 	for _, e := range entries {
 		switch name := scheme + dir + e.Name(); {

@@ -145,8 +145,8 @@ func (p *program) reload(ctx context.Context) (done admin.Reloaded, err error) {
 		return done, err
 	}
 	defer end()
-	p.manager.Reloading()
-	defer func() { p.manager.Reloaded(err) }()
+	p.notifier.Reloading()
+	defer func() { p.notifier.Reloaded(err) }()
 	cfg, err := configs.Load(p.sources)
 	if err != nil {
 		return done, rules.Wrongf("", "", "%v", err)

@@ -46,8 +46,9 @@ type institute struct {
 	listed   bool           // views have what lists need
 }
 
-// settings are the configuration with what depends on it in files and, with the preset osiris, in the database. They
-// are read-only. institute.loaded has them without the database, program.settings has them as they are in force.
+// settings are the configuration with what depends on it in files and, with the preset osiris, in the database.
+// They are read-only. institute.loaded has them without the database, program.settings has them as they are in
+// force.
 type settings struct {
 	configs.Config
 	public    mark.Rule           // the rule by which rows are marked for lists
@@ -147,7 +148,8 @@ func (s *settings) rulesOf(stored osiris.Settings) (*render.Rules, []render.Faul
 	return s.rendering.Rules.WithOsiris(stored.Render)
 }
 
-// activities returns the job of activities, and a function that returns the rendering by which other jobs render one.
+// activities returns the job of activities, and a function that returns the rendering by which other jobs render
+// one.
 //
 // Each run calls for the rendering again, so that it renders by the settings of its own time. With a database, the
 // job reads the collections of settings together with the records, and a change of them renders every record anew,
@@ -229,8 +231,8 @@ func (i *institute) loadCite(cfg configs.Rules) (*cite.Mapping, error) {
 	return m.In(i.zone).Hiding(i.hidden.String()), nil
 }
 
-// loadStyles reads the configured citation styles, and adds our own. The files are read by name, so that the same ones
-// always have the same mistakes.
+// loadStyles reads the configured citation styles, and adds the built-in ones. It reads the files in the order of
+// their names, so that the same mistakes are always reported in the same order.
 func (i *institute) loadStyles(cfg configs.Lists) (*styles.Set, error) {
 	all, err := styles.Builtin()
 	if err != nil {

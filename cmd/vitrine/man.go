@@ -8,8 +8,8 @@ import (
 	"vitrine/cmd/vitrine/internal/manual"
 )
 
-// manCommand writes the manual pages. They have the release but not the commit, so that a build of a release writes
-// the same bytes wherever it is made.
+// manCommand writes the manual pages. They contain the release but not the commit, so that every build of a release
+// writes the same bytes.
 func manCommand() *cobra.Command {
 	cmd := newCommand("man")
 	cmd.Args = cobra.ExactArgs(1)

@@ -59,14 +59,14 @@ type program struct {
 	keeper     *kept.Keeper     // of the other server's answers; nil if there is no such server
 	server     *proxy.Server
 	ran        sync.Map          // keys are the views whose job has ended at least once
-	manager    *systemd.Notifier // of this process; nil if none asks for messages
+	notifier   *systemd.Notifier // nil if no service manager asks for messages
 	onSettled  func()            // called when the server has logged its start; may be called several times
 }
 
-// settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so that
-// printed text stays visible.
+// settle calls onSettled when every view is loaded and its job has run. From then on the start logs nothing, so
+// that printed text stays visible.
 func (p *program) settle() {
-	p.manager.Wake() // perhaps it is ready now
+	p.notifier.Wake() // perhaps it is ready now
 	// Count views, not runs: while the first job of one view takes long, those of others run many times.
 	waits := func(st view.Status) bool {
 		_, ran := p.ran.Load(st.View)

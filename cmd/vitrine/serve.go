@@ -66,7 +66,7 @@ func serveCommand() *cobra.Command {
 		defer stop()
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
 			p.sources, p.hangups = sources, hangups
-			p.manager = systemd.New(os.Getenv, log)
+			p.notifier = systemd.New(os.Getenv, log)
 			p.metrics.WatchLog(stderr.Dropped)
 			for _, warning := range cfg.Warnings() {
 				log.Warn(warning)
@@ -249,10 +249,10 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}
 	parts.Go(func() error {
-		p.manager.Run(behind, func(ctx context.Context) (systemd.State, error) { return p.askItself(ctx, public) })
+		p.notifier.Run(behind, func(ctx context.Context) (systemd.State, error) { return p.probe(ctx, public) })
 		return nil
 	})
-	defer context.AfterFunc(ctx, p.manager.Stopping)()
+	defer context.AfterFunc(ctx, p.notifier.Stopping)()
 	served := p.server.Serve(ctx, public, admin)
 	if p.citations != nil {
 		p.citations.Close()
@@ -261,9 +261,10 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	return errors.Join(served, parts.Wait())
 }
 
-// askItself asks the process by a request to its own public listener whether it is ready, as a balancer does. Any
-// answer shows that it answers: 503 while it loads or drains, or has too many connections.
-func (p *program) askItself(ctx context.Context, public net.Listener) (s systemd.State, err error) {
+// probe asks this process whether it is ready, by a request to its own public listener, as a balancer does. It
+// returns an error only if there is no answer: 503 is one, while the process loads or drains, or has too many
+// connections.
+func (p *program) probe(ctx context.Context, public net.Listener) (s systemd.State, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		"http://"+reachable(public.Addr().String())+"/readyz", nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package manual writes manual pages from the help of commands, so that they say what --help says. The same program
-// writes the same bytes: no page has a date.
+// Package manual writes manual pages from the help of commands, so that they say what --help says. Pages have no
+// date, so that the same program always writes the same bytes.
 package manual
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Write writes a page in section 1 for a command and each one below it into a folder, which it creates if necessary,
-// and returns the names of the files.
+// Write writes the manual pages (section 1) of a command and of its subcommands into a folder, which it creates if
+// necessary. It returns the names of the files. version is the text in the footer of pages, such as "Vitrine 1.4".
 func Write(dir string, cmd *cobra.Command, version string) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, page := range append([]*cobra.Command{cmd}, below(cmd)...) {
+	for _, page := range append([]*cobra.Command{cmd}, subcommands(cmd)...) {
 		name := filepath.Join(dir, pageName(page)+".1")
 		if err := os.WriteFile(name, []byte(Page(page, version)), 0o644); err != nil {
 			return names, err
@@ -28,11 +28,11 @@ func Write(dir string, cmd *cobra.Command, version string) (names []string, err 
 	return names, nil
 }
 
-// below returns the commands below one that --help shows, each followed by those below it.
-func below(cmd *cobra.Command) (all []*cobra.Command) {
+// subcommands returns the commands below one that --help shows, each followed by those below it.
+func subcommands(cmd *cobra.Command) (all []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
-			all = append(append(all, c), below(c)...)
+			all = append(append(all, c), subcommands(c)...)
 		}
 	}
 	return all
@@ -41,7 +41,7 @@ func below(cmd *cobra.Command) (all []*cobra.Command) {
 // pageName returns the name of a command's page: "vitrine-lists-diff".
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// Page returns the page of a command in the language of man(7).
+// Page returns the manual page of a command as source text for man, in the macros of man(7).
 func Page(cmd *cobra.Command, version string) string {
 	p := &page{}
 	p.request("TH", strings.ToUpper(pageName(cmd)), "1", "", version, cmd.Root().Name())
@@ -71,12 +71,13 @@ func Page(cmd *cobra.Command, version string) string {
 	return p.String()
 }
 
-// page is a page that is written.
+// page builds the source of a manual page.
 type page struct{ strings.Builder }
 
+// line writes a line, which must be escaped.
 func (p *page) line(text string) { p.WriteString(text + "\n") }
 
-// request writes a request, with its arguments in quotes.
+// request writes a macro of man(7), with its arguments in quotes.
 func (p *page) request(name string, arguments ...string) {
 	for i, a := range arguments {
 		arguments[i] = `"` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`
@@ -84,7 +85,7 @@ func (p *page) request(name string, arguments ...string) {
 	p.line(strings.TrimSuffix("."+name+" "+strings.Join(arguments, " "), " "))
 }
 
-// text writes paragraphs, which blank lines separate. One with an indented line is shown as it is.
+// text writes paragraphs, which blank lines separate. A paragraph with an indented line keeps its line ends.
 func (p *page) text(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -101,7 +102,7 @@ func (p *page) text(text string) {
 	}
 }
 
-// preformatted writes lines that keep their ends and blanks.
+// preformatted writes lines that keep their ends and spaces.
 func (p *page) preformatted(lines []string) {
 	p.request("nf")
 	for _, l := range lines {
@@ -110,7 +111,7 @@ func (p *page) preformatted(lines []string) {
 	p.request("fi")
 }
 
-// commands writes the commands below one.
+// commands writes the subcommands of a command.
 func (p *page) commands(cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
@@ -148,7 +149,7 @@ func (p *page) option(f *pflag.Flag) {
 	p.line(escape(usage))
 }
 
-// related writes the pages of the commands above and below one.
+// related writes references to the pages of the commands above and below one.
 func (p *page) related(cmd *cobra.Command) {
 	var pages []string
 	if cmd.HasParent() {
@@ -172,8 +173,8 @@ func (p *page) related(cmd *cobra.Command) {
 	}
 }
 
-// escape returns a text as man(7) shows it. A minus is one that can be copied into a shell; other letters than those
-// of ASCII are named, because not every man knows the coding of a file.
+// escape returns a text so that man shows it literally. A hyphen becomes a minus sign, which can be pasted into a
+// shell. Characters beyond ASCII become their code points, because not every man knows the encoding of a file.
 func escape(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonic returns the time of the clock by which systemd orders messages, CLOCK_MONOTONIC. Go's own has no readable
-// zero.
+// monotonic returns the time of CLOCK_MONOTONIC, by which systemd orders messages, or 0 if it cannot be read. Go's
+// own monotonic time has another zero.
 func monotonic() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {

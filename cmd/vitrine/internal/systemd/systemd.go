@@ -1,19 +1,19 @@
-// Package systemd tells the service manager about the process: when it is ready, reloads and ends, what it does, and
-// that it is alive (sd_notify).
+// Package systemd notifies the service manager of the state of the process (sd_notify): when it is ready, reloads
+// and ends, what it does, and that it is alive.
 //
 // # Ready
 //
-// For systemd a service is ready when its start has finished, and units after it may begin. So the process says
-// READY=1 when /readyz answers 200 for the first time: what begins after it gets answers, and `systemctl restart` of
-// one front end after the other never leaves none. A start may have to wait for its store for hours. Until it is
-// ready the process asks for more time, so that the limit on a start (TimeoutStartSec) ends only a process that does
-// not answer.
+// systemd starts the units after a service when the service is ready. So the process sends READY=1 when /readyz
+// answers 200 for the first time: later units get answers, and if `systemctl restart` is run for one front end
+// after the other, one always answers. A start may have to wait for its store for hours. Until the process is
+// ready, it asks for more time, so that the limit on a start (TimeoutStartSec) ends only a process that does not
+// answer.
 //
 // # Alive
 //
-// A watchdog that a timer feeds proves that the timer runs. This one asks the process's own public listener, on a new
-// connection, and feeds the watchdog only after an answer, whatever its status: so it has gone through accept, the
-// parser, the router and a handler.
+// A timer that feeds the watchdog would prove only that the timer runs. So Run sends a request to the process's own
+// public listener, on a new connection, and feeds the watchdog only after an answer, whatever its status. Such a
+// request has passed accept, the parser, the router and a handler.
 package systemd
 
 import (
@@ -29,8 +29,8 @@ import (
 	"time"
 )
 
-// Notifier sends messages to the service manager. All methods may be called on nil, which sends nothing: no manager
-// has asked for messages then.
+// Notifier sends messages to the service manager. All methods may be called on nil, which sends nothing: then no
+// manager has asked for messages.
 type Notifier struct {
 	address  string
 	watchdog time.Duration // 0: none
@@ -38,12 +38,12 @@ type Notifier struct {
 	wake     chan struct{} // of capacity one: Wake was called
 
 	ready    atomic.Bool // READY=1 was sent
-	stale    atomic.Bool // the manager shows another status than the last that Run has sent
+	stale    atomic.Bool // another message has replaced the status that Run sent last
 	stopping atomic.Bool // STOPPING=1 was sent
 }
 
-// New returns the notifier that the environment asks for by NOTIFY_SOCKET, and nil if it asks for none. A socket whose
-// name begins with @ has no file (abstract). The watchdog is that of this process alone: WATCHDOG_PID may name another.
+// New returns a notifier for the socket in NOTIFY_SOCKET, or nil if there is none. A socket whose name begins with
+// @ is abstract: it has no file. The watchdog is that in WATCHDOG_USEC, unless WATCHDOG_PID names another process.
 func New(getenv func(string) string, log *slog.Logger) *Notifier {
 	n := &Notifier{address: getenv("NOTIFY_SOCKET"), log: log, wake: make(chan struct{}, 1)}
 	switch {
@@ -60,7 +60,7 @@ func New(getenv func(string) string, log *slog.Logger) *Notifier {
 	return n
 }
 
-// send sends a message. An error is logged and no more: the server works without its manager.
+// send sends a message. It only logs an error, because the server works without its manager.
 func (n *Notifier) send(lines ...string) {
 	if n == nil {
 		return
@@ -79,15 +79,16 @@ func (n *Notifier) send(lines ...string) {
 		return err
 	}()
 	if err != nil {
-		n.log.Warn("message to the service manager failed", "error", err)
+		n.log.Warn("send a message to the service manager", "error", err)
 	}
 }
 
 // status returns the line that `systemctl status` shows.
 func status(text string) string { return "STATUS=" + strings.ReplaceAll(text, "\n", " ") }
 
-// Reloading says that the configuration is being read again; Reloaded must follow. systemd takes the first READY=1
-// after a time as the end of the reload that began then. During a start neither sends anything.
+// Reloading reports that the configuration is being read again; Reloaded must follow. The message has the time, and
+// systemd takes the first READY=1 after this time as the end of the reload. Before the process is ready, neither
+// sends anything.
 func (n *Notifier) Reloading() {
 	if n == nil || !n.ready.Load() {
 		return
@@ -96,7 +97,7 @@ func (n *Notifier) Reloading() {
 		status("Reading the configuration again."))
 }
 
-// Reloaded says that the configuration was read again, or that it could not be and stays.
+// Reloaded reports that the configuration was read again or, with an error, that the previous one stays.
 func (n *Notifier) Reloaded(err error) {
 	if n == nil || !n.ready.Load() {
 		return
@@ -109,7 +110,7 @@ func (n *Notifier) Reloaded(err error) {
 	n.stale.Store(true)
 }
 
-// Stopping says that the process ends. Run goes on to feed the watchdog while the process answers.
+// Stopping reports that the process ends. Run continues to feed the watchdog while the process answers.
 func (n *Notifier) Stopping() {
 	if n != nil {
 		n.stopping.Store(true)
@@ -117,7 +118,7 @@ func (n *Notifier) Stopping() {
 	}
 }
 
-// Wake makes Run ask at once whether the process is ready.
+// Wake makes Run probe at once.
 func (n *Notifier) Wake() {
 	if n == nil {
 		return
@@ -128,23 +129,23 @@ func (n *Notifier) Wake() {
 	}
 }
 
-// State is what the process answers about itself.
+// State is what a probe of the process has found.
 type State struct {
 	Ready bool
 	Text  string // for `systemctl status`
 }
 
-// How often Run asks. Until the process is ready, each answer asks the manager for more time.
+// How often Run probes. Until the process is ready, Run asks the manager for more time after each probe.
 const (
 	startEvery  = 2 * time.Second
 	statusEvery = 15 * time.Second
 	moreTime    = time.Minute
 )
 
-// Run asks the process for its state until ctx ends, and reports it: READY=1 once, each new STATUS, and WATCHDOG=1
-// twice in the watchdog's time. ask must go the way of a client's request. Without an answer nothing is sent, and Run
-// asks again.
-func (n *Notifier) Run(ctx context.Context, ask func(context.Context) (State, error)) {
+// Run probes the process until ctx ends, and reports its state: READY=1 once, each new STATUS, and WATCHDOG=1 twice
+// in the watchdog's time. probe must go the way of a client's request. If it fails, Run sends nothing and tries
+// again.
+func (n *Notifier) Run(ctx context.Context, probe func(context.Context) (State, error)) {
 	if n == nil {
 		return
 	}
@@ -154,7 +155,7 @@ func (n *Notifier) Run(ctx context.Context, ask func(context.Context) (State, er
 	}
 	last, silent := "", false
 	for {
-		state, err := n.ask(ctx, ask, every)
+		state, err := withTimeout(ctx, every, probe)
 		var lines []string
 		switch {
 		case ctx.Err() != nil:
@@ -191,12 +192,12 @@ func (n *Notifier) Run(ctx context.Context, ask func(context.Context) (State, er
 	}
 }
 
-// ask asks for the state, for at most as long as Run pauses between two questions: half of the watchdog's time.
-func (n *Notifier) ask(ctx context.Context, ask func(context.Context) (State, error),
-	most time.Duration) (State, error) {
+// withTimeout calls probe with a timeout.
+func withTimeout(ctx context.Context, most time.Duration,
+	probe func(context.Context) (State, error)) (State, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errors.New("no answer within "+most.String()))
 	defer cancel()
-	state, err := ask(ctx)
+	state, err := probe(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
