@@ -25,7 +25,7 @@ func TestPageRanges(t *testing.T) {
 		{"321-8", "321–8", "321–328", "321–8", "321–28", "321–28", "321–28"},
 	} {
 		for i, format := range formats {
-			require.Equal(t, want[1+i], Builtin()["en-US"].pages(want[0], format), "%s, %s", want[0], format)
+			require.Equal(t, want[1+i], BuiltinLocales()["en-US"].pages(want[0], format), "%s, %s", want[0], format)
 		}
 	}
 }
