@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"vitrine/rules/mark"
 	"vitrine/rules/records"
 )
 
@@ -61,6 +65,11 @@ func TestReportedRecords(t *testing.T) {
 			[]string{`activities: unknown type "Publikation": 1 records, did you mean publication?`}},
 		{"no years", map[string]string{"activities.jsonl": good + strings.ReplaceAll(good, `"year":2021,`, "")}, nil, 1,
 			[]string{"activities: lacking what lists need, of 2 public records, 1 without year"}},
+		{"lists without authors", map[string]string{"activities.jsonl": good +
+			strings.ReplaceAll(good, `["Moe, A."]`, `[1, null]`) +
+			strings.ReplaceAll(good, `["Moe, A."]`, `["-", "?"]`) +
+			strings.ReplaceAll(good, `["Moe, A."]`, `[{}, "", ["Moe, A."]]`)}, nil, 0,
+			[]string{"activities: lacking what lists need, of 4 public records, 3 without authors"}},
 		{"very many types", map[string]string{"activities.jsonl": good + many.String()}, nil, 1,
 			[]string{`activities: unknown type "t0": 1 records`, "activities: other unknown types: 2990 records"}},
 		{"hidden", map[string]string{"activities.jsonl": good + strings.ReplaceAll(good, `"year"`, `"hide":1,"year"`)},
@@ -128,9 +137,33 @@ func TestReportedAsJSON(t *testing.T) {
 		v.Unknown[0] != (records.Unknown{Kind: "lectures", Records: 1, Near: "lecture"}) {
 		t.Errorf("activities: %+v", v)
 	}
+	codes := map[string]mark.Lack{"without title": 1, "without year": 2, "without authors": 4}
+	for _, lack := range v.Lacks {
+		if lack.Of != codes[lack.Lack] || lack.Records != 1 {
+			t.Errorf("%+v, want the code %d", lack, codes[lack.Lack])
+		}
+	}
 	out.Reset()
 	if code := run(context.Background(), []string{"check", "--json", "--store", store}, &out, &errs); code != 0 ||
 		!json.Valid(out.Bytes()) {
 		t.Errorf("check --json: %d\n%s", code, out.String())
+	}
+}
+
+// TestDocsLackCodes: the codes of what records lack are documented, and no others are.
+func TestDocsLackCodes(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), "\n#### The report as JSON\n")
+	part, _, _ = strings.Cut(part, "\n#")
+	var got []mark.Lack
+	for _, row := range regexp.MustCompile(`(?m)^ +\| (\d+) \| `).FindAllStringSubmatch(part, -1) {
+		n, _ := strconv.Atoi(row[1]) // digits
+		got = append(got, mark.Lack(n))
+	}
+	if want := mark.Lacks(); !slices.Equal(got, want) {
+		t.Errorf("documented: %d, want %d", got, want)
 	}
 }

@@ -316,8 +316,8 @@ func TestStyledPersons(t *testing.T) {
 	}
 }
 
-// TestStyledNotices: each face of a citation by a style says that the work was retracted, once, in the answer's language
-// and beside the number.
+// TestStyledNotices: each face of a citation by a style says that the work was retracted, once, in the answer's
+// language and beside the number.
 func TestStyledNotices(t *testing.T) {
 	s := styled(t, true, nil)
 	for _, lang := range []struct{ code, label string }{{"en", "[Retracted]"}, {"de", "[Zurückgezogen]"}} {

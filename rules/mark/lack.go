@@ -11,7 +11,8 @@ import (
 // because the materializer keeps one for each record.
 type Lack uint8
 
-// Members of a Lack. A record that is not public has only one of the last four.
+// Members of a Lack. A record that is not public has only one of the last four. Reports in JSON have the numbers
+// (docs/operations.md), which must not change.
 const (
 	NoTitle   Lack = 1 << iota // a title; of a person a name
 	NoDate                     // a year; of an event a start

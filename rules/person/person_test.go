@@ -193,6 +193,7 @@ func TestNoParts(t *testing.T) {
 		{`[{"last": "M<sup>c</sup>Donald", "first": "Ada"}, {"last": "O&#39;Brien", "first": "Seán"}]`,
 			"McDonald|Ada; O'Brien|Seán"},
 		{`["*", {"last": "†"}, "", null, 7, ["nested"], {}]`, ""},
+		{`["-", "?", {"last": "—"}, {"name": "???"}, "-; –", "..."]`, "+"},
 		{`["#Owls Network", "Team 42"]`, "=#Owls Network; =Team 42"},
 		{`[{"last": " Quill\u00a0\n", "first": "\tAda\u3000B. "}]`, "Quill|Ada B."},
 	})

@@ -11,8 +11,11 @@ func Parse(name string) Person { return parse(name) }
 
 // parse reads a clean name of one person. Braces keep a name whole, as in BibTeX: {Insect Study Group}. A name with
 // a comma has its family name first; without one it stays a literal, unless something in it says that it is a
-// person's.
+// person's. A text without letters and digits, such as a dash for "unknown", names no person.
 func parse(name string) Person {
+	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return Person{}
+	}
 	if len(name) > 1 && name[0] == '{' && name[len(name)-1] == '}' &&
 		!strings.ContainsAny(name[1:len(name)-1], "{}") {
 		return Person{Literal: strings.TrimSpace(name[1 : len(name)-1])} // BibTeX does not divide it

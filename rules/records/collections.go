@@ -54,7 +54,8 @@ var otherNames = suggest.Meanings{
 
 // FindUnread returns which of the found collections are not among those that are read, sorted: first those whose
 // names are probably wrong.
-func FindUnread(found, read []string) (all []Unread) {
+func FindUnread(found, read []string) []Unread {
+	all := []Unread{} // an empty array in JSON
 	for _, name := range slices.Sorted(slices.Values(found)) {
 		if slices.Contains(read, name) {
 			continue

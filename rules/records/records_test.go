@@ -38,6 +38,9 @@ func TestFindUnread(t *testing.T) {
 			t.Errorf("%s:\n%s", tt.found, got)
 		}
 	}
+	if all := records.FindUnread(read, read); all == nil {
+		t.Error("no array in JSON")
+	}
 	all := records.FindUnread([]string{"activities", "cats", "papers", "staff"}, read)
 	if len(all) != 3 || all[0].Collection != "staff" || all[2].Fault() {
 		t.Errorf("with activities there, papers are no fault, and staff comes first: %v", all)
