@@ -85,6 +85,30 @@ func Backup(ctx context.Context, path string, to Destination) (err error) {
 	return err
 }
 
+// CheckFree returns the reason why the file at path must not be replaced: an error that wraps origin.ErrLocked if a
+// process has it open as its store, or that of reading the file. Any other file is free.
+func CheckFree(path string) (err error) {
+	f := &storeFile{path: path}
+	defer wrap.Error(&err, "replace %s", path)
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	_, err = f.guard(func() (err error) {
+		if f.db, err = f.openFile(true); err != nil {
+			return err
+		}
+		return f.db.Close()
+	})
+	if !errors.Is(err, origin.ErrLocked) {
+		return nil // the file may be no store
+	}
+	return err
+}
+
 // copyTo writes the file as a transaction sees it. It reads the file and not the mapping, so that a disk that fails
 // is an error and no fault.
 func copyTo(ctx context.Context, tx *bbolt.Tx, to Destination) error {

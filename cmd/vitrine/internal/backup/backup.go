@@ -64,6 +64,9 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 	if parts, err = examine(ctx, out.Name()); err != nil {
 		return nil, 0, err
 	}
+	if err = check(file, o.Store); err != nil { // a server may have opened the file meanwhile
+		return nil, 0, err
+	}
 	if err = os.Rename(out.Name(), file); err != nil {
 		return nil, 0, err
 	}
@@ -75,8 +78,8 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 	return parts, size, nil
 }
 
-// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store would
-// lose what a server that has it open writes from then on.
+// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store, or of
+// another one, would lose what a server that has it open writes from then on.
 func check(file, store string) error {
 	if file == "" {
 		return errors.New("no file is named for the copy")
@@ -90,6 +93,9 @@ func check(file, store string) error {
 	}
 	if of, err := os.Stat(store); err == nil && os.SameFile(at, of) {
 		return fmt.Errorf("%s: %w: it is the store itself, not a place for its copy", file, fs.ErrExist)
+	}
+	if err := bolt.CheckFree(file); err != nil {
+		return fmt.Errorf("%w: name another file for the copy", err)
 	}
 	return nil
 }
