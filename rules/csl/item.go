@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -188,6 +189,21 @@ func (it *Item) readNames(variable string, src json.RawMessage) error {
 		it.names[variable] = names
 	}
 	return nil
+}
+
+// Kind returns the item's type.
+func (it *Item) Kind() string { return it.kind }
+
+// DatedOnce returns the item without its event-date, and whether that was its date of issue, too.
+func (it *Item) DatedOnce() (once *Item, same bool) {
+	issued, event := it.dates["issued"], it.dates["event-date"]
+	if issued == nil || event == nil || *issued != *event {
+		return it, false
+	}
+	other := *it
+	other.dates = maps.Clone(it.dates)
+	delete(other.dates, "event-date")
+	return &other, true
 }
 
 // has reports whether a variable is not empty. Every entry has a citation number, which the list fills in.

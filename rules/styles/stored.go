@@ -38,7 +38,7 @@ func (s *Set) Finish(m *cite.Mapping, about bson.Raw) (bson.Raw, error) {
 	}
 	var groups []group
 	for _, v := range s.all {
-		groups = add(groups, v, v.renderer.Entry(read))
+		groups = add(groups, v, v.entry(read))
 	}
 	styled, alike := []byte(nil), []int64(nil)
 	for _, g := range groups {
@@ -135,7 +135,7 @@ func (s *Style) Of(lang string, m *cite.Mapping, row bson.Raw) Citation {
 	made := Citation{Lang: v.lang}
 	m.With(row, func(it *cite.Item) {
 		if read := itemOf(it); read != nil {
-			made.Entry = v.renderer.Entry(read)
+			made.Entry = v.entry(read)
 			made.HTML, made.Key = strings.Clone(made.HTML), strings.Clone(made.Key)
 		}
 	})

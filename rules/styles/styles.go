@@ -2,9 +2,9 @@
 // written in CSL, the Citation Style Language, and package csl renders them.
 //
 // A row's mark has the citations of its record in each style and language (Set.Finish), made from the CSL-JSON that
-// exports have, so that requests only read them: Style.Of. A stamp beside each citation identifies the style, its
-// locale, the language and the rules of citing. A process with others, or with a row
-// whose mark is older, renders the citation itself.
+// exports have (but see datesOnce), so that requests only read them: Style.Of. A stamp beside each citation identifies
+// the style, its locale, the language and the rules of citing. A process with others, or with a row whose mark is
+// older, renders the citation itself.
 //
 //	item in the mark ──AppendCSL──▶ csl.Item ──each style, language──▶ styled: [stamps, HTML, key]
 //	                                                               └─▶ alike: numbers of keys, for year suffixes
@@ -113,6 +113,7 @@ type variant struct {
 	family   uint64
 	stamp    uint32
 	renderer *csl.Renderer
+	once     map[string]bool // see datesOnce
 }
 
 // LocaleError is the error for a style whose default locale is missing.
@@ -158,6 +159,7 @@ func New(styles map[string]Source[*csl.Style], locales map[string]Source[*csl.Lo
 			tag := cmp.Or(s.Lang(), tags[lang])
 			if byTag[tag] == nil {
 				v.stamp, v.renderer = uint32(xxhash.Sum64String(id+tag)), s.Renderer(known, tag)
+				v.once = datesOnce(v.renderer)
 				byTag[tag], set.all = &v, append(set.all, &v)
 				set.fingerprint += strconv.FormatUint(uint64(v.stamp), 36) + " "
 			}

@@ -163,6 +163,38 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// TestEventDates: the day of a talk is written once if the style has it without the date of the event, too. Other days
+// of the event are written, and so is the day where a style looks for it only there.
+func TestEventDates(t *testing.T) {
+	m := mapping(t)
+	issued := func(name string) string { return `<date variable="` + name + `" form="text" prefix=" "/>` }
+	year := `<date variable="issued" prefix=" "><date-part name="year"/></date>`
+	s := set(t, map[string][]byte{
+		"both": style("en-US", issued("issued")+issued("event-date")), "event": style("en-US", issued("event-date")),
+		"day": style("en-US", year+issued("event-date")), "issued": style("en-US", issued("issued")),
+		"some": style("en-US", `<choose><if type="speech" match="none">`+issued("issued")+`</if></choose>`+
+			issued("event-date")),
+	}, "1")
+	for _, tt := range []struct{ style, day, days string }{
+		{"both", "May 4, 2023", "May 4, 2023 May 4–6, 2023"},
+		{"event", "May 4, 2023", "May 4–6, 2023"},
+		{"day", "2023 May 4, 2023", "2023 May 4–6, 2023"},
+		{"issued", "May 4, 2023", "May 4, 2023"},
+		{"some", "May 4, 2023", "May 4–6, 2023"},
+	} {
+		for end, want := range map[string]string{"2023-05-04": tt.day, "2023-05-06": tt.days} {
+			talk := `{"_id": "a", "type": "lecture", "title": "Owls", "start": "2023-05-04", "end": "` + end +
+				`", "conference": "Night"}`
+			stored, rendered := row(t, m, s, talk), row(t, m, nil, talk)
+			for _, doc := range []bson.Raw{stored, rendered} {
+				if got := strings.TrimSpace(s.Named(tt.style).Of("en", m, doc).Text(1, "")); got != want {
+					t.Errorf("%s, to %s: %q, want %q", tt.style, end, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestLarge: the mark of a work with very many authors stays small, and its citation is there all the same.
 func TestLarge(t *testing.T) {
 	m := mapping(t)
