@@ -98,8 +98,8 @@ func suffixOf(i int) (s string) {
 	return s
 }
 
-// set sets the citation of an item by its style, as text and as HTML with links, marks and folds like those of other
-// citations.
+// set sets the citation of an item by its style, as text and as HTML with links, marks and folds like those of
+// other citations.
 func (s styling) set(it *item, suffix string) {
 	it.citationLang = it.styled.Lang
 	html := strings.NewReplacer(csl.NumberSlot, strconv.Itoa(it.position), csl.SuffixSlot, suffix).
@@ -108,8 +108,8 @@ func (s styling) set(it *item, suffix string) {
 	it.text = csl.Entry{HTML: s.noticed(it, it.styled.HTML)}.Text(it.position, suffix)
 }
 
-// noticed returns a citation, HTML, after what the notices of its item say. A number in the margin stands by itself:
-// what is said of the work belongs to the text beside it.
+// noticed returns a citation, HTML, after what the notices of its item say. A number in the margin stands by
+// itself: what is said of the work belongs to the text beside it.
 func (s styling) noticed(it *item, html string) string {
 	lead := ""
 	if strings.HasPrefix(html, marginStart) {

@@ -82,7 +82,8 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// TestPhone: what has the shape of a telephone number is one, as it is stored; anything else in its place is left out.
+// TestPhone: what has the shape of a telephone number is one, as it is stored; anything else in its place is left
+// out.
 func TestPhone(t *testing.T) {
 	for stored, want := range map[string]string{
 		`"+49 531 2616-101"`: "+49 531 2616-101", `"+49 (0)531 / 26 16"`: "+49 (0)531 / 26 16",
@@ -97,7 +98,8 @@ func TestPhone(t *testing.T) {
 		`"+"`: "", `"()"`: "", `"-"`: "", `""`: "", `true`: "", `{"a": "+49 5555 1"}`: "",
 		`"` + strings.Repeat("1", 60) + `"`: "",
 	} {
-		it := read(t, rules.ViewPersons, `{"_id": 1, "username": "u", "public_phone": true, "telephone": `+stored+`}`)
+		it := read(t, rules.ViewPersons, `{"_id": 1, "username": "u", "public_phone": true, "telephone": `+
+			stored+`}`)
 		if got := it.Profile.Phone; got != want {
 			t.Errorf("%s: %q, want %q", stored, got, want)
 		}

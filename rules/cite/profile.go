@@ -53,16 +53,16 @@ func mailOf(s string) string {
 	return ""
 }
 
-// phoneNumber matches a telephone number as people write it: digits with spaces, brackets, hyphens, dashes, slashes and
-// dots between them, an international "+" before them, and an extension behind.
+// phoneNumber matches a telephone number as people write it: digits with spaces, brackets, hyphens, dashes, slashes
+// and dots between them, an international "+" before them, and an extension behind.
 var phoneNumber = regexp.MustCompile(`^\+?[0-9()/.\p{Zs}\p{Pd}]*[0-9]\)?` +
 	`(?:,?\p{Zs}?(?i:ext\.?|extension|x|app\.?|apparat|dw|durchwahl|;ext=)\p{Zs}?[0-9]+)?$`)
 
 // mostPhone is the most characters of a telephone number: the longest one has 15 digits, and extensions are short.
 const mostPhone = 50
 
-// phoneOf returns a text if it is a telephone number, or "": other text in its place may be a note that is not meant
-// for the public.
+// phoneOf returns a text if it is a telephone number, or "": other text in its place may be a note that is not
+// meant for the public.
 func phoneOf(s string) string {
 	if s = clean(s); len(s) <= mostPhone && phoneNumber.MatchString(s) {
 		return s

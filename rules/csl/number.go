@@ -219,8 +219,8 @@ func pageAfter(s string) string {
 	return s
 }
 
-// isRange reports whether two numbers are the ends of a range: they are with the same prefix, or without digits. With
-// others ("n11564-1568") they are one number, as far as we know.
+// isRange reports whether two numbers are the ends of a range: they are with the same prefix, or without digits.
+// With others ("n11564-1568") they are one number, as far as we know.
 func isRange(first, last string) bool {
 	if !isPage(first) || !isPage(last) {
 		return false

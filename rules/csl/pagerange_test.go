@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPageRanges: ranges are shortened as citeproc-js does, also with a prefix. Pages with different prefixes are no
-// range.
+// TestPageRanges: ranges are shortened as citeproc-js does, also with a prefix. Pages with different prefixes are
+// no range.
 func TestPageRanges(t *testing.T) {
 	formats := [...]string{"", "expanded", "minimal", "minimal-two", "chicago", "chicago-16"}
 	for _, want := range [...][1 + len(formats)]string{

@@ -95,8 +95,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestSubstitutes: names without elements look like those that they stand for, with their delimiter, wherever in the
-// substitute they are; names with elements, and those of macros, look as they say.
+// TestSubstitutes: names without elements look like those that they stand for, with their delimiter, wherever in
+// the substitute they are; names with elements, and those of macros, look as they say.
 func TestSubstitutes(t *testing.T) {
 	const item = `{"type":"book","editor":[{"family":"Moe","given":"Ann"},{"family":"Quill","given":"Bo"}],
 		"translator":[{"family":"Ohm","given":"Cy"}]}`
@@ -115,8 +115,8 @@ func TestSubstitutes(t *testing.T) {
 		{own, "Ann Moe, Bo Quill / Cy Ohm"},
 		{`<text macro="m"/>`, "Ann Moe, Bo QuillCy Ohm"},
 	} {
-		layout := `<names variable="author" delimiter="; "><name form="short" and="symbol"/><label form="short" prefix=" ("
-			suffix=")"/><substitute>` + test.substitute + `</substitute></names>`
+		layout := `<names variable="author" delimiter="; "><name form="short" and="symbol"/><label form="short"
+			prefix=" (" suffix=")"/><substitute>` + test.substitute + `</substitute></names>`
 		require.Equal(t, test.want, entryOf(t, styled(layout, macros), item).Text(1, ""), test.substitute)
 	}
 }
