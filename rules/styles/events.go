@@ -12,12 +12,12 @@ import (
 // events are the types of works that have both.
 var events = []string{"speech", "event"}
 
-// datesOnce returns the types of works that are rendered without a date of the event that is the date of issue: those
-// for which the style then writes the same parts of the date. It renders a sample of each with and without.
+// datesOnce returns the types of works that are rendered without a date of the event that is the date of issue:
+// those for which the style then writes the same parts of the date. It renders a sample of each with and without.
 func datesOnce(r *csl.Renderer) map[string]bool {
 	once := map[string]bool{}
 	for _, kind := range events {
-		sample, err := csl.ReadItem([]byte(`{"type":"` + kind + `","title":"T","author":[{"family":"F","given":"G"}],` +
+		sample, err := csl.ReadItem([]byte(`{"type":"` + kind + `","title":"T","author":[{"literal":"A"}],` +
 			`"event":"E","event-place":"P","issued":{"date-parts":[[2003,7,28]]},` +
 			`"event-date":{"date-parts":[[2003,7,28]]}}`))
 		if err != nil {

@@ -163,15 +163,16 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestEventDates: the day of a talk is written once if the style has it without the date of the event, too. Other days
-// of the event are written, and so is the day where a style looks for it only there.
+// TestEventDates: the day of a talk is written once if the style has it without the date of the event, too. Other
+// days of the event are written, and so is the day where a style looks for it only there.
 func TestEventDates(t *testing.T) {
 	m := mapping(t)
 	issued := func(name string) string { return `<date variable="` + name + `" form="text" prefix=" "/>` }
 	year := `<date variable="issued" prefix=" "><date-part name="year"/></date>`
 	s := set(t, map[string][]byte{
-		"both": style("en-US", issued("issued")+issued("event-date")), "event": style("en-US", issued("event-date")),
-		"day": style("en-US", year+issued("event-date")), "issued": style("en-US", issued("issued")),
+		"both":  style("en-US", issued("issued")+issued("event-date")),
+		"event": style("en-US", issued("event-date")), "issued": style("en-US", issued("issued")),
+		"day": style("en-US", year+issued("event-date")),
 		"some": style("en-US", `<choose><if type="speech" match="none">`+issued("issued")+`</if></choose>`+
 			issued("event-date")),
 	}, "1")

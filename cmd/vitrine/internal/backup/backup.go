@@ -78,8 +78,8 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 	return parts, size, nil
 }
 
-// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store, or
-// of another one, would lose what a server that has it open writes from then on.
+// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store,
+// or of another one, would lose what a server that has it open writes from then on.
 func check(file, store string) error {
 	if file == "" {
 		return errors.New("no file is named for the copy")

@@ -23,8 +23,8 @@ func newStore(t *testing.T, path string) *bolt.Store {
 	return s
 }
 
-// TestOpenStore: a copy never takes the place of a store that a process has open, not even of one that is opened while
-// the copy is written.
+// TestOpenStore: a copy never takes the place of a store that a process has open, not even of one that is opened
+// while the copy is written.
 func TestOpenStore(t *testing.T) {
 	dir := t.TempDir()
 	from, live, link := filepath.Join(dir, "from.db"), filepath.Join(dir, "live.db"), filepath.Join(dir, "link.db")
