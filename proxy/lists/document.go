@@ -129,7 +129,11 @@ func (a *answer) self(number ...string) string {
 // addFormats adds the addresses of the list in the other formats, and the links to those with a label.
 func (d *document) addFormats(a *answer) {
 	for _, f := range formats {
-		if f.label == "" || slices.Contains(a.taken, f.suffix) || a.ofPersons() && f.cites {
+		if f.label == "" {
+			continue
+		}
+		if slices.Contains(a.taken, f.suffix) || a.ofPersons() && f.cites {
+			d.Without = append(d.Without, f.suffix)
 			continue
 		}
 		// The document's own format has a link for readers, but is no other format for programs, which have self.

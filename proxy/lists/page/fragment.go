@@ -63,7 +63,7 @@ func section(l *List, level int, onPage bool) []byte {
 	}
 	f.write("<section", attribute("class", class), attribute("id", f.id), attribute("lang", f.t.Code()), label,
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)),
-		attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
+		attribute("data-pages", strconv.Itoa(l.Pages)), attribute("data-without", strings.Join(l.Without, " ")), ">\n")
 	if !onPage && !l.Untitled {
 		f.heading(level, "vl-title", f.id+titleID, l.Title)
 	}

@@ -43,6 +43,8 @@ type List struct {
 	// Reset is the address of the list as its editor made it. It is empty if the reader has chosen nothing.
 	Reset string
 
+	Without []string // suffixes of the formats that other lists have, such as .bib
+
 	Notes []string // sentences about values of the request that no record has, plain text
 
 	Count, Page, Pages, Limit int
@@ -116,6 +118,9 @@ var services = map[string]struct{ name, page, server string }{
 	"altmetric":  {"Altmetric", "https://www.altmetric.com/details/doi/", "https://api.altmetric.com"},
 	"dimensions": {"Dimensions", "https://badge.dimensions.ai/details/doi/", "https://metrics-api.dimensions.ai"},
 }
+
+// HasFigures reports whether a word of the parameter show is a service of figures.
+func HasFigures(word string) bool { _, serves := services[word]; return serves }
 
 // Unit is a unit of an item.
 type Unit struct {
@@ -212,5 +217,6 @@ type ListEntry struct {
 	ID    string `json:"id,omitempty"` // the value of Section.Kind
 	Title string `json:"title"`
 	// Letter is the heading of the list in a long section.
-	Letter string `json:"-"`
+	Letter  string `json:"-"`
+	Persons bool   `json:"-"` // it is a list of persons
 }

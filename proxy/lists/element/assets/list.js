@@ -1,18 +1,17 @@
 // <vitrine-list src="…/lists/unit/BIO" facets="year type" search copy exports>
-// What is inside the element stays until the server answers, and for good if it does not. What src selects is the frame
-// of the list. Attributes narrow it: when a script or a visitor changes one, the element asks anew. With linkable the
-// address of the page has what visitors change. See docs/embedding.md.
+// The content of the element stays until the server answers. What src selects is the frame of the list. Attributes
+// narrow it: when one changes, the element asks anew. See docs/embedding.md.
 
 const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "keyword", "oa"];
-const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"]; // each holds beside that of src
+const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"];
 const filters = [...narrowing, "deep", "sort"];
 const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump", "pager"]; // not of an export
 const flags = ["deep", "counts", "chart", "numbered", "jump"]; // need no value
 const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
-const patience = 15_000; // milliseconds for an answer
-const pause = 250; // milliseconds between the last key and the search
-const few = 8; // values of a facet that are shown at once
+const patience = 15_000; // milliseconds
+const pause = 250; // from the last key to the search
+const few = 8; // values of a facet in sight
 
 const texts = {
   en: {
@@ -35,7 +34,7 @@ let policy = { createHTML: (html) => html };
 try { policy = globalThis.trustedTypes?.createPolicy("vitrine-list", policy) ?? policy; } catch { /* It does not. */ }
 
 // make returns an element. Attributes that are functions are listeners.
-function make(tag, attributes = {}, ...children) {
+export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
@@ -47,20 +46,19 @@ function make(tag, attributes = {}, ...children) {
 
 const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|img|input|label|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
 
-// parse returns the list of an answer without anything that runs or loads. The server has cleaned
-// it; this is for a server that is not what the page takes it for.
+// parse returns the list of an answer without anything that runs or loads, whatever the server is.
 function parse(html, base) {
   const list = new DOMParser().parseFromString(policy.createHTML(html), "text/html").querySelector(".vl-list");
   if (!list) throw new Error("the answer has no list");
   for (const element of [list, ...list.querySelectorAll("*")]) {
-    const image = element.localName === "img"; // photos only, and their server learns of no page
+    const image = element.localName === "img"; // a photo
     if (!harmless.test(element.localName) || image && !element.matches(".vl-photo")) element.remove();
     if (image) Object.assign(element, { loading: "lazy", referrerPolicy: "no-referrer" });
     for (const { name, value } of [...element.attributes]) {
       if (/^on|^style$|^background$|^srcset$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
     }
     if (element.localName === "input") element.type = "checkbox"; // that unfolds names
-    for (const [name, allowed] of [["href", /^(?:https?|mailto|tel):$/], ["src", /^https?:$/]]) { // src: of a photo
+    for (const [name, allowed] of [["href", /^(?:https?|mailto|tel):$/], ["src", /^https?:$/]]) {
       const address = element.getAttribute(name);
       if (address === null || name === "href" && address.startsWith("#")) continue;
       const url = URL.canParse(address, base) && new URL(address, base);
@@ -78,21 +76,21 @@ async function load(url, signal, cache) {
   throw Object.assign(new Error(text.slice(0, 500)), { status: response.status });
 }
 
-let typing; // the element whose search is the last entry of the history: its next search replaces it
+let typing; // the element whose search is the last entry of the history
 
 class VitrineList extends HTMLElement {
   static observedAttributes = ["src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "more", "exports", ...filters, ...looks];
 
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
-  #connection; // AbortController of what ends when the element leaves the page
+  #connection; // AbortController until the element leaves the page
   #request; // AbortController of the request under way
   #planned; // promise of the update that follows
   #shown; // the answer that is shown, as text
   #counts = {}; // URL and facets of the last answer with facets
   #asked = 0; // when the server was last asked
-  #acted = false; // by the visitor: the outcome is announced
-  #turned = false; // the visitor turned the page: it gets the focus
-  #goal = ""; // the end of the id of the group to which the visitor turned
+  #acted = false; // by the visitor
+  #turned = false; // the page, by the visitor
+  #goal = ""; // the end of the id of the group to show
   #longer = false; // the visitor loaded more than a page
   #own = {}; // the attributes that visitors may change, as the page has them
   #entry = ""; // what the visitor changed, until the address has it
@@ -153,7 +151,6 @@ class VitrineList extends HTMLElement {
     return new Map(names.filter((name) => name in this.#own).map((name) => [`vl-${this.id && `${this.id}-`}${name}`, name]));
   }
 
-  // #read takes the attributes from the page's address.
   #read(acted) {
     const address = new URLSearchParams(location.search);
     typing = undefined;
@@ -166,7 +163,7 @@ class VitrineList extends HTMLElement {
     }
   }
 
-  // #write gives the page an address with the attributes that visitors changed. The rest of the address stays.
+  // #write gives the page an address with what visitors changed.
   #write() {
     const linked = this.#linked;
     const others = location.search.slice(1).split("&").filter((pair) => pair && !linked.has(new URLSearchParams(pair).keys().next().value));
@@ -241,6 +238,7 @@ class VitrineList extends HTMLElement {
         this.#counts = found;
         this.#dressFacets(facets ? found.facets ?? {} : {});
         if (html !== this.#shown) this.#show(list);
+        this.#dress(); // its formats
         this.#shown = html;
         this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
         this.#acted = false;
@@ -263,7 +261,7 @@ class VitrineList extends HTMLElement {
       show();
       this.#tell("vitrine-load", { url });
     } catch (error) {
-      if (this.#request === request) this.#fail(error, url, () => this.#ask(address, work)); // or else another took its place
+      if (this.#request === request) this.#fail(error, url, () => this.#ask(address, work));
     } finally {
       clearTimeout(timer);
       if (this.#request === request) this.#main.removeAttribute("aria-busy");
@@ -285,7 +283,12 @@ class VitrineList extends HTMLElement {
     }
     const box = this.#tools.querySelector("input:not(:focus)");
     if (box) box.value = this.getAttribute("q") ?? "";
-    for (const link of this.#tools.querySelectorAll("a")) link.href = this.#url(formats[link.textContent], filters);
+    const without = this.#main.querySelector(".vl-list")?.dataset.without?.split(" ");
+    for (const link of this.#tools.querySelectorAll("a")) {
+      const format = formats[link.textContent];
+      link.href = this.#url(format, filters);
+      link.parentElement.hidden = without?.includes(format);
+    }
   }
 
   #makeSearch(t) {
@@ -309,7 +312,6 @@ class VitrineList extends HTMLElement {
   // #chosen returns the values of a parameter, as they are written: with a backslash before their own commas.
   #chosen(name) { return (this.getAttribute(name)?.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.trim()).filter(Boolean); }
 
-  // #choose sets a parameter for the visitor.
   #choose(name, value) {
     this.#acted = true;
     this.#entry = name;
@@ -350,7 +352,6 @@ class VitrineList extends HTMLElement {
     if (focus) (buttons.find(({ name, value }) => name === focus.name && value === focus.value) ?? buttons[0])?.focus({ preventScroll: true });
   }
 
-  // #show puts a list in the place of the one before.
   #show(list) {
     this.#finish(list);
     this.#main.replaceChildren(list);
@@ -441,19 +442,18 @@ class VitrineList extends HTMLElement {
     }
   }
 
-  // #say announces a text. With a button it is a failure, which everybody sees.
+  // #say announces a text; with a button it is a failure, and in sight.
   #say(text, ...button) {
     this.#status.classList.toggle("vl-failed", button.length > 0);
     this.#status.replaceChildren(text, ...button);
   }
 
-  // #fail leaves the list as it is and says so.
   #fail(error, url, again) {
     const t = this.#texts, { status = 0, message } = error;
     this.#acted = this.#turned = false;
     this.#goal = "";
     this.#say(`${t.failed} `, make("button", { type: "button", class: "vl-again", click: again }, t.again));
-    if (status >= 400 && status < 500) console.error(`vitrine-list: ${url}: ${message}`); // a mistake in the page
+    if (status >= 400 && status < 500) console.error(`vitrine-list: ${url}: ${message}`);
     this.#tell("vitrine-error", { url, status, message });
   }
 
