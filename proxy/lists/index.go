@@ -81,9 +81,14 @@ func (l *Lists) rolling(year int) (response.Period, string) {
 	return response.InYear(year, l.shared.Zone), strconv.Itoa(year)
 }
 
-// fields returns the fields of the builder of snippets on the start page.
+// fields returns the fields of the builder of snippets on the start page. Figures of other services are among them
+// only if this server allows them.
 func (l *Lists) fields() (all []page.Field) {
+	off := func(word string) bool { return page.HasFigures(word) && !slices.Contains(l.o.Badges, word) }
 	for _, f := range params.Fields(l.o.Styles.Names()...) {
+		if f.Name == params.Show {
+			f.Words = slices.DeleteFunc(slices.Clone(f.Words), off)
+		}
 		all = append(all, page.Field(f))
 	}
 	return all
@@ -123,7 +128,9 @@ func (l *Lists) sections(
 		if i >= len(l.o.Named) {
 			title = "everything"
 		}
-		add(title, "", fold.Key(a.title), page.ListEntry{Title: a.title, Href: base + a.path, Count: a.count})
+		add(title, "", fold.Key(a.title), page.ListEntry{
+			Title: a.title, Href: base + a.path, Count: a.count, Persons: a.ofPersons(),
+		})
 		if one.def.slug == rules.ViewActivities {
 			activities = a
 		}

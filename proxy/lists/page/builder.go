@@ -23,6 +23,8 @@ type formField struct {
 	Options                      []Param // words and their labels
 	From, To                     int
 	Any                          string
+	Of                           string // the lists for which the form shows it, see persons; if empty, all
+	Ticked                       bool   // all boxes are ticked at first
 }
 
 // step has the fields of a step of the builder: those that an editor sees at once, and More.
@@ -34,37 +36,67 @@ var (
 	// fields for which the builder suggests values, from the facets of the list
 	typedFields = strings.Fields("year type subtype unit person project topic keyword")
 	// fields of what is in a list, in their order: those that an editor sees at once, and the others
-	mainContents = strings.Fields("person unit deep type year q ids")
-	moreContents = strings.Fields("keyword topic project subtype oa exclude not.type not.subtype not.year not.person " +
-		"not.unit not.project not.topic not.keyword")
+	mainContents = strings.Fields("person unit deep type year q ids ids-persons")
+	moreContents = strings.Fields("keyword topic project subtype oa exclude exclude-persons not.type not.subtype " +
+		"not.year not.person not.unit not.project not.topic not.keyword")
 	// fields of its look that an editor sees at once
-	mainLooks = strings.Fields("group sort limit style lang numbered jump pager")
+	mainLooks = strings.Fields("group group-2 group-persons sort sort-persons limit style lang show-persons numbered " +
+		"jump pager")
 	// notBuilt are parameters that are no choice of an editor, or that snippets have already.
 	notBuilt = []string{"page", "title", "jsonld", "latex", "embed", "not.oa"}
 )
+
+// Lists of persons have fewer parameters than others; the form hides the rest, and shows it again for other lists.
+var (
+	// forAll are the parameters that mean the same in all lists.
+	forAll = strings.Fields("unit deep not.unit q limit lang numbered jump pager counts h theme")
+	// forPersons are parameters with a field of their own for lists of persons, and the words of that field, if it has
+	// any. Those of show are what such a list shows by default.
+	forPersons = map[string][]string{
+		"ids": nil, "exclude": nil,
+		"group": {"none", "unit"}, "sort": {"author", "-author", "-added"}, "facets": {"unit", "none"},
+		"show": {"photo", "position", "units", "contact", "profiles"},
+	}
+)
+
+// The values of formField.Of.
+const persons, others = "persons", "others"
 
 // fields divides the fields of the builder into its steps.
 func (d *pageData) fields(all []Field) {
 	byName := map[string]formField{}
 	var looks []string
+	add := func(name string, one formField) {
+		byName[name] = one
+		if !slices.Contains(slices.Concat(mainContents, moreContents, mainLooks, notBuilt), name) {
+			looks = append(looks, name)
+		}
+	}
 	for _, f := range all {
-		byName[f.Name] = d.formField(f)
-		known := slices.Concat(mainContents, moreContents, mainLooks, notBuilt)
-		if !slices.Contains(known, f.Name) {
-			looks = append(looks, f.Name)
+		words, twice := forPersons[f.Name]
+		if f.Name == "show" { // without what only persons have
+			own := func(word string) bool { return word == "none" || word != "units" && slices.Contains(words, word) }
+			f.Words = slices.DeleteFunc(slices.Clone(f.Words), own)
+		}
+		one := d.formField(f)
+		if !slices.Contains(forAll, f.Name) {
+			one.Of = others
+		}
+		add(f.Name, one)
+		// A list may be divided twice. The builder's script joins the values of both menus into one parameter.
+		if f.Name == "group" { // the heading below it
+			one.ID, one.Label = "group-2", d.T("group-2")
+			add(one.ID, one)
+		}
+		if twice {
+			f.Words = words
+			add(f.Name+"-persons", d.fieldOfPersons(f))
 		}
 	}
 	// A field that the server does not have is left out.
 	pick := func(names []string) (some []formField) {
 		for _, name := range names {
-			one, known := byName[name]
-			if !known {
-				continue
-			}
-			some = append(some, one)
-			// A list may be divided twice. The builder's script joins the values of both menus into one parameter.
-			if name == "group" { // the heading below it
-				one.ID, one.Label = "group-2", d.T("group-2")
+			if one, known := byName[name]; known {
 				some = append(some, one)
 			}
 		}
@@ -72,6 +104,21 @@ func (d *pageData) fields(all []Field) {
 	}
 	d.Contents = step{pick(mainContents), pick(moreContents)}
 	d.Looks = step{pick(mainLooks), pick(looks)}
+}
+
+// fieldOfPersons returns the field of a parameter for lists of persons.
+func (d *pageData) fieldOfPersons(f Field) formField {
+	one := d.formField(f)
+	one.ID, one.Of, one.Ticked = one.ID+"-persons", persons, f.Name == "show"
+	if f.Words == nil || one.Ticked {
+		one.Label = d.T(f.Name + "-persons")
+	}
+	if f.Name == "sort" {
+		for i, option := range one.Options {
+			one.Options[i].Value = d.sortOfPersons(option.Name)
+		}
+	}
+	return one
 }
 
 // formField returns the field of a parameter.

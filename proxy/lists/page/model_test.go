@@ -188,7 +188,8 @@ func overview(lang string) (page.Head, []page.Section) {
 		[]page.Section{
 			{Title: "",
 				Lists: []page.ListEntry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234},
-					{Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
+					{Title: "Everything & more", Href: base + "/lists/activities", Count: 7519},
+					{Title: "People", Href: base + "/lists/persons", Count: 42, Persons: true}}},
 			{Title: "Units", Kind: "unit",
 				Lists: []page.ListEntry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321},
 					{Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
@@ -225,6 +226,8 @@ func start(h page.Head, sections []page.Section) []byte {
 		{Name: "group", Words: []string{"none", "year", "type"}, Many: true},
 		{Name: "limit", From: 1, To: 200}, {Name: "facets", Words: []string{"year", "none"}, Many: true},
 		{Name: "lang", Words: []string{"en", "de"}}, {Name: "jsonld", Words: []string{"0", "1"}},
+		{Name: "sort", Words: []string{"year", "title", "author"}}, {Name: "pager", Words: []string{"0", "1"}},
+		{Name: "show", Words: []string{"altmetric", "none", "oa", "photo", "units"}, Many: true},
 	})
 }
 

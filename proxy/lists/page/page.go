@@ -115,7 +115,7 @@ func (d *pageData) Groupings() []string {
 	// An editor's own choice is added to the usual ones, so that the form does not lose it.
 	usual := strings.Fields("none year type subtype unit person project keyword year,type type,year")
 	if d.List.OfPersons {
-		usual = strings.Fields("none unit")
+		usual = slices.Clone(forPersons["group"])
 	}
 	if d.List.Group == "" || slices.Contains(usual, d.List.Group) {
 		return usual
@@ -126,7 +126,7 @@ func (d *pageData) Groupings() []string {
 // Sorts returns the values of sort that the form of a list offers.
 func (d *pageData) Sorts() []string {
 	if d.List.OfPersons {
-		return strings.Fields("author -author -added")
+		return forPersons["sort"]
 	}
 	return strings.Fields("-year year title type author -added")
 }
@@ -134,9 +134,14 @@ func (d *pageData) Sorts() []string {
 // Sorting returns the name of a value of sort.
 func (d *pageData) Sorting(value string) string {
 	if d.List.OfPersons {
-		value = strings.Replace(value, "author", "name", 1)
+		return d.sortOfPersons(value)
 	}
 	return d.T("sort-" + value)
+}
+
+// sortOfPersons returns the name of a value of sort in lists of persons, who have names and no authors.
+func (d *pageData) sortOfPersons(value string) string {
+	return d.T("sort-" + strings.Replace(value, "author", "name", 1))
 }
 
 // Grouping returns the name of a value of group.

@@ -48,7 +48,7 @@ func TestStartRecipes(t *testing.T) {
 		{"person", "person", "kerzenreuter, noé", "person/nkerzenr?type=publication&group=year"},
 		{"unit", "unit", "night ecology", "unit/ECO?year=last3&type=publication&deep=1&group=year"},
 		{"years", "", "", "activities?group=year&limit=100&jump=1"},
-		{"latest", "", "", "activities?sort=-year&limit=5&facets=none"},
+		{"latest", "", "", "activities?sort=-year&limit=5&facets=none&pager=0"},
 		{"selected", "ids", "Lunar Halos & Shielded Lanterns", "activities?ids=9b021609d13bb216ba5cfb54&facets=none"},
 		{"open", "", "", "activities?oa=1&group=year&show=oa,pdf"},
 		{"theses", "subtype", "book", "activities?subtype=book&group=year"},

@@ -3,11 +3,18 @@
 // A typed field has texts with commas between. What the server suggested is a known text, which stands for an id. Fields
 // of records keep the chosen ones in a list of their own, in their order.
 
+import { make } from "./list.js";
+
 export const builder = document.getElementById("vl_builder");
 export const form = document.getElementById("vl_form");
 export const list = document.getElementById("vl_list");
 export const base = builder.dataset.base || location.origin;
 export const subjects = ["person", "unit", "project", "topic"]; // the server finds them by name, as it does records
+
+// kind returns which fields the chosen list has: persons have others than all other entries. The form shows them by
+// that. applies reports whether a field is one of them.
+export const kind = () => ("persons" in list.selectedOptions[0].dataset ? "persons" : "others");
+export const applies = (field) => [undefined, kind()].includes(field.closest("[data-of]")?.dataset.of);
 
 const suggesting = [...form.querySelectorAll("[data-facet]")];
 export const chosen = new Map(suggesting.filter(({ dataset }) => dataset.facet === "ids").map((field) => [field, []])); // records: id and title
@@ -23,16 +30,6 @@ const root = new URL(base).pathname.replace(/\/$/, "");
 // returns the path of an address of a list.
 export const here = location.origin + root;
 export const onServer = (href) => new URL(href, base).pathname;
-
-export function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name, value);
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
 
 async function json(path, asked) {
   const response = await fetch(`${path}.json?${new URLSearchParams({ ...asked, lang })}`);
@@ -100,7 +97,7 @@ function sought(field) {
 }
 
 // missing returns the fields whose texts name nothing that is known.
-export const missing = () => suggesting.filter((field) => (chosen.has(field) ? field.value.trim() : values(field).includes(undefined)));
+export const missing = () => suggesting.filter((field) => applies(field) && (chosen.has(field) ? field.value.trim() : values(field).includes(undefined)));
 
 // retain keeps the suggestions behind a comma that is typed.
 export function retain(field) {

@@ -2,8 +2,10 @@
 //
 //	form ──query──▶ parameters of the list ──▶ address of the list, snippets, preview
 //	form ◀─apply── state ──▶ #list=activities&person=jdoe&group=year&with=search,more
+//
+// The address also has what lists of the other kind had, as kept.group=year, so that it comes back with them.
 
-import { base, builder, chosen, fill, form, list, plain, subjects, typed, values } from "./start-fields.js";
+import { applies, base, builder, chosen, fill, form, kind, list, plain, subjects, typed, values } from "./start-fields.js";
 
 const as = document.getElementById("vl_as");
 const title = document.getElementById("vl_title");
@@ -11,8 +13,9 @@ const untitled = document.getElementById("vl_untitled");
 const options = [...form.querySelectorAll("[data-option]")];
 const usual = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join(); // options of the element
 
-// named are the fields of parameters, without those of subjects and records, by name: a parameter may have several.
-const named = Map.groupBy([...form.elements].filter(({ name, type }) => name && type !== "button"), ({ name }) => name);
+// parts are the fields of parameters: a parameter may have several, and others in lists of persons.
+const fields = [...form.elements].filter(({ name, type }) => name && type !== "button");
+const parts = [...Map.groupBy(fields, (field) => `${field.name} ${field.closest("[data-of]")?.dataset.of}`).values()];
 
 const pathOf = (option) => new URL(option.value, base).pathname.split("/lists/").at(-1);
 
@@ -26,16 +29,25 @@ export function place() {
   return { href: list.value, title: list.selectedOptions[0].text };
 }
 
+// text returns what is chosen in the fields of a parameter. Boxes that are as they were at first say nothing.
+function text(fields) {
+  if (fields[0]?.type === "checkbox") {
+    const values = (state) => fields.filter((box) => box[state]).map((box) => box.value).join();
+    return values("checked") === values("defaultChecked") ? "" : values("checked") || "none";
+  }
+  return fields.map((field) => {
+    if (!typed.includes(field) && !chosen.has(field)) return field.value.trim();
+    const ids = values(field).filter(Boolean).map(({ id }) => id);
+    return (field.name.endsWith("year") ? ids : ids.map(plain)).join();
+  }).filter(Boolean).join();
+}
+
 // query returns the parameters that are chosen, without that of a field.
 export function query(without) {
   const all = new URLSearchParams();
-  for (const [name, fields] of named) {
-    const texts = fields.filter((field) => field !== without && (field.type !== "checkbox" || field.checked)).map((field) => {
-      if (!typed.includes(field) && !chosen.has(field)) return field.value.trim();
-      return values(field).filter(Boolean).map(({ id }) => (name.endsWith("year") ? id : plain(id))).join();
-    });
-    const value = texts.filter(Boolean).join();
-    if (value) all.set(name, value);
+  for (const fields of parts.filter(([field]) => applies(field))) {
+    const value = text(fields.filter((field) => field !== without));
+    if (value) all.set(fields[0].name, value);
   }
   return all;
 }
@@ -43,9 +55,9 @@ export function query(without) {
 // attributes returns the attributes of the element beside src. Selected records need no chips, unless they are wanted.
 export function attributes() {
   const asked = query(), all = new Map();
-  const facets = asked.get("facets") ?? (asked.has("ids") ? "none" : list.value.endsWith("/lists/persons") ? "unit" : "year,type");
+  const facets = asked.get("facets") ?? (asked.has("ids") ? "none" : kind() === "persons" ? "unit" : "year,type");
   if (facets !== "none") all.set("facets", facets.replaceAll(",", " "));
-  for (const box of options) if (box.checked) all.set(box.dataset.option, "");
+  for (const box of options) if (box.checked && applies(box)) all.set(box.dataset.option, "");
   if (isUntitled()) all.set("untitled", "");
   return all;
 }
@@ -62,10 +74,12 @@ function fragment(state) {
   return [...state].map(([name, value]) => `${escape(name)}=${escape(value)}`).join("&");
 }
 
-// state returns all that is chosen, as text for an address.
-export function state() {
-  const all = new URLSearchParams({ list: pathOf(list.selectedOptions[0]) });
-  for (const [name, value] of query()) all.set(name, value);
+// state returns all that is chosen, as text for an address. Snippets have no use for what is kept.
+export function state(keep = true) {
+  const all = new URLSearchParams({ list: pathOf(list.selectedOptions[0]), ...Object.fromEntries(query()) });
+  for (const fields of keep ? parts.filter(([field]) => !applies(field)) : []) {
+    if (text(fields)) all.set(`kept.${fields[0].name}`, text(fields));
+  }
   if (heading()) all.set("heading", heading());
   if (untitled.checked) all.set("untitled", "1");
   const ticked = options.filter((box) => box.checked).map((box) => box.dataset.option).join();
@@ -77,18 +91,18 @@ export function state() {
 }
 
 // edit returns the address at which the builder has the present state.
-export const edit = () => `${base}/#${state()}`;
+export const edit = () => `${base}/#${state(false)}`;
 
 // apply fills in the form by a state. What the form does not know is left out.
 export async function apply(text) {
   const given = new URLSearchParams(text);
   list.value = [...list.options].find((option) => pathOf(option) === given.get("list"))?.value ?? list.options[0].value;
   const filled = [];
-  for (const [name, fields] of named) {
-    const value = given.get(name) ?? "";
-    if (typed.includes(fields[0]) || chosen.has(fields[0])) filled.push(fill(fields[0], value));
-    else if (fields[0].type === "checkbox") for (const box of fields) box.checked = value.split(",").includes(box.value);
-    else for (const [i, field] of fields.entries()) field.value = fields.length > 1 ? value.split(",")[i] ?? "" : value;
+  for (const fields of parts) {
+    const [{ name, type }] = fields, value = given.get(applies(fields[0]) ? name : `kept.${name}`);
+    if (typed.includes(fields[0]) || chosen.has(fields[0])) filled.push(fill(fields[0], value ?? ""));
+    else if (type === "checkbox") for (const box of fields) box.checked = value?.split(",").includes(box.value) ?? box.defaultChecked;
+    else for (const [i, field] of fields.entries()) field.value = (fields.length > 1 ? value?.split(",")[i] : value) ?? "";
   }
   title.value = given.get("heading") ?? "";
   untitled.checked = given.get("untitled") === "1";
@@ -102,4 +116,6 @@ export async function apply(text) {
   for (const fold of form.querySelectorAll("details")) if (inUse(fold)) fold.open = true;
 }
 
-const inUse = (fold) => [...fold.querySelectorAll("input, select")].some((field) => (field.type === "checkbox" ? field.checked : field.value || chosen.get(field)?.length));
+// inUse reports whether a fold has a field that is not as it was at first.
+const inUse = (fold) => [...fold.querySelectorAll("input, select")].some((field) => applies(field) &&
+  (field.type === "checkbox" ? field.checked !== field.defaultChecked : field.value || chosen.get(field)?.length));

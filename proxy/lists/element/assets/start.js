@@ -1,7 +1,8 @@
 // The builder of the start page. Its state is in its address: each choice changes that, and so a list can be sent,
 // kept and changed later.
 
-import { choices, chosen, counted, first, form, here, list, make, missing, onServer, plain, retain, settle, suggest, typed, values } from "./start-fields.js";
+import { applies, choices, chosen, counted, first, form, here, kind, list, missing, onServer, plain, retain, settle, suggest, typed, values } from "./start-fields.js";
+import { make } from "./list.js";
 import { apply, attributes, heading, place, query, state } from "./start-state.js";
 import { address, write } from "./start-snippets.js";
 
@@ -18,7 +19,8 @@ let entries = ""; // what the list in the preview has
 const recipe = () => recipes.find((button) => button.ariaPressed === "true");
 
 // asked returns the fields that the recipe asks for. They are the first of their step.
-const asked = () => (recipe()?.dataset.ask ?? "").split(" ").map((name) => form.elements[name]).filter(Boolean);
+const asked = () => (recipe()?.dataset.ask.match(/\S+/g) ?? [])
+  .map((name) => [...form.elements].find((field) => field.name === name && applies(field))).filter(Boolean);
 const homes = new Map(); // where they stand otherwise
 
 function lead() {
@@ -77,6 +79,7 @@ function say() {
 // update shows what is chosen everywhere. The address is replaced while one edits; a recipe is a step in the history.
 async function update(step = "replaceState") {
   request?.abort();
+  form.dataset.lists = kind();
   const current = request = new AbortController();
   const hash = `#${state()}`;
   if (step && hash !== location.hash) history[step](null, "", hash);
@@ -133,7 +136,9 @@ async function cook({ id, dataset }) {
 let timer;
 form.addEventListener("input", ({ target }) => {
   if (target === list) {
-    for (const field of typed) field.value = "";
+    // Lists of one kind have different values; those of another kind have other fields, and these stay for the way back.
+    const same = form.dataset.lists === kind();
+    for (const field of typed) if (same && applies(field)) field.value = "";
     for (const button of recipes) button.ariaPressed = "false";
     lead();
   }
