@@ -71,6 +71,7 @@ type pageData struct {
 	Paragraphs []template.HTML
 	Overview   template.HTML // sections
 	Sections   []Section
+	Empty      bool // no list has entries
 	Q          string
 	Snippets   []snippet
 	Contents   step // what is in a list
@@ -204,6 +205,9 @@ func Index(h Head, words string, sections []Section) []byte {
 func Start(h Head, sections []Section, fields []Field) []byte {
 	d := newDocument(h)
 	d.Title, d.Description, d.Sections = d.T("start"), d.T("about"), sections
+	d.Empty = !slices.ContainsFunc(sections, func(s Section) bool {
+		return slices.ContainsFunc(s.Lists, func(l ListEntry) bool { return l.Count > 0 })
+	})
 	// Long sections are links to the index, so that the start page stays short.
 	d.Overview = template.HTML(d.overview(sections, mostAtStart, d.Root+"/lists?lang="+d.Lang))
 	// Without any list there is nothing to embed, and the builder is left out.

@@ -20,14 +20,14 @@ func chooseList(v *tab, name string) {
 }
 
 // seenFields are the fields of the builder that an editor sees, or would in an open fold.
-const seenFields = `[...document.querySelectorAll("#vl_form [name]")].filter((field) => !field.closest("[hidden]") &&
-	getComputedStyle(field.closest("[data-of]") ?? field).display !== "none").map(({ name }) => name)`
+const seenFields = `[...document.querySelectorAll("#vl_form [name]")].filter((field) =>
+	!field.closest("[hidden]") && getComputedStyle(field.closest("[data-of]") ?? field).display !== "none").map(({ name }) => name)`
 
 // previewSource is the address of the list in the preview.
 const previewSource = `document.querySelector("#vl_preview vitrine-list").getAttribute("src").split("/lists/")[1]`
 
-// TestStartPersons: for lists of persons the builder has fields of their own, with what a card shows ticked, and hides
-// what they ignore. That comes back with other lists, and with the builder's address.
+// TestStartPersons: for lists of persons the builder has fields of their own, with what a card shows ticked, and
+// hides what they ignore. That comes back with other lists, and with the builder's address.
 func TestStartPersons(t *testing.T) {
 	programtest.WholeOnly(t)
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestStartPersons(t *testing.T) {
 		eval[bool](v, `document.querySelector("[data-of=persons] [value=`+value+`][name=show]").click() ?? true`)
 	}
 	v.await(previewSource + ` === "persons?unit=ECO&show=none" && ` + previewShown)
-	v.want(`String(document.querySelectorAll("#vl_preview .vl-item :is(.vl-photo, .vl-position, .vl-contact)").length)`, "0")
+	v.want(`String(document.querySelectorAll("#vl_preview :is(.vl-photo, .vl-position, .vl-contact)").length)`, "0")
 
 	// Its address has all of it, and other lists get theirs back.
 	state := eval[string](v, "location.href")
@@ -95,7 +95,8 @@ func TestStartFigures(t *testing.T) {
 	v.await(previewShown)
 	v.want(offered, "dimensions")
 	eval[bool](v, `document.querySelector("[value=dimensions]").click() ?? true`)
-	v.await(previewSource + ` === "activities?show=dimensions" && document.querySelector("#vl_preview .vl-consent")`)
+	v.await(previewSource + ` === "activities?show=dimensions" && ` +
+		`document.querySelector("#vl_preview .vl-consent")`)
 	for _, url := range v.requested() {
 		if strings.Contains(url, "dimensions.ai") {
 			t.Errorf("requested %s", url)
@@ -116,7 +117,7 @@ func TestStartLatest(t *testing.T) {
 		if address != "/" {
 			v.open(s.Base + address)
 		}
-		v.want(`String([document.querySelectorAll(".vl-item").length, document.querySelectorAll(".vl-pager").length])`, "5,0")
+		v.want(`String([".vl-item", ".vl-pager"].map((part) => document.querySelectorAll(part).length))`, "5,0")
 	}
 	v.open(s.Base + "/#list=activities&limit=5")
 	v.await(previewShown)
@@ -133,14 +134,15 @@ func TestElementFormats(t *testing.T) {
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/persons" exports></vitrine-list>
 		<vitrine-list src="DATA/lists/activities" exports></vitrine-list>`))
 	v.await(`document.querySelectorAll("vitrine-list .vl-list").length === 2`)
-	const formats = `[...document.querySelectorAll("vitrine-list")[%d].querySelectorAll(".vl-exports li:not([hidden])")]
-		.map((e) => e.textContent).join()`
+	const formats = `[...document.querySelectorAll("vitrine-list")[%d]
+		.querySelectorAll(".vl-exports li:not([hidden])")].map((e) => e.textContent).join()`
 	v.want(fmt.Sprintf(formats, 0), "CSV,JSON-LD,Atom")
 	v.want(fmt.Sprintf(formats, 1), "BibTeX,RIS,CSL JSON,CSV,JSON-LD,Atom")
 	v.wantNoComplaint()
 }
 
-// TestFacesPersonsAccessible: axe finds no fault in the builder for persons and figures, and in the consent to these.
+// TestFacesPersonsAccessible: axe finds no fault in the builder for persons and figures, and in the consent to
+// these.
 func TestFacesPersonsAccessible(t *testing.T) {
 	source, dir := axe(t), t.TempDir()
 	programtest.WriteFile(t, dir, "lists:\n  badges: [altmetric, dimensions]\n")
