@@ -276,8 +276,8 @@ func (a *answer) absent(ctx context.Context) error {
 	return notFound(reason + ", did you mean " + near + "?")
 }
 
-// turn returns the address of page n of the list. In a fragment it is that of a page, because a browser follows it
-// without the script; on a site with a page_url it is an address of that site.
+// turn returns the address of page n of the list. In a fragment it is the address of a whole page, because browsers
+// without scripts follow it; on a site with a page_url it is an address of that site.
 func (a *answer) turn(n int) string {
 	suffix := strings.TrimSuffix(a.format.suffix, ".html")
 	if suffix != a.format.suffix && a.def.PageURL != "" {

@@ -45,7 +45,7 @@ type document struct {
 	missing    []string
 	linkedData bool        // pages contain the block of JSON-LD
 	memberOf   []page.Link // the lists that contain an item
-	person     *item       // whose list it is; nil if it is about another subject
+	person     *item       // the person that the list is about; nil if there is none
 }
 
 // buildPage returns the build of a format that writes a document. Unlike exports, such a body is complete before it
@@ -74,7 +74,7 @@ func documentOf(ctx context.Context, a *answer) (*document, error) {
 	if err := d.findPerson(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := d.relatedTo(ctx, a); err != nil {
+	if err := d.addPeopleOfUnit(ctx, a); err != nil {
 		return nil, err
 	}
 	return d, d.count(ctx, a)
@@ -161,8 +161,8 @@ func (d *document) addForm(a *answer) {
 	}
 }
 
-// readItems reads the entries of the page: first all rows, then what other records say of the items together, and
-// last what each item shows, which depends on both.
+// readItems reads the entries of the page: first all rows, then what other records say about all items, and last
+// what each item shows, which depends on both.
 func (d *document) readItems(ctx context.Context, a *answer) error {
 	var rows []bson.Raw
 	for e, err := range a.rows.Entries(ctx) {
@@ -208,7 +208,7 @@ func (d *document) count(ctx context.Context, a *answer) (err error) {
 	return err
 }
 
-// addJumps adds the places where the groups of the list begin, on whatever page.
+// addJumps adds links to the groups of the list, on whatever page they begin.
 func (d *document) addJumps(ctx context.Context, a *answer) error {
 	starts, err := selection.Starts(ctx, a.rows)
 	for _, start := range starts {
@@ -274,8 +274,8 @@ func (d *document) readFacets(ctx context.Context, a *answer) (err error) {
 	return err
 }
 
-// yearsOf counts the entries of all pages by year, in order and with the empty years between, and with open those
-// that are open access. It leaves out entries without a year.
+// yearsOf counts the entries of all pages by year, in order and with the empty years between. If open is set, it
+// also counts those that are open access. It leaves out entries without a year.
 func yearsOf(ctx context.Context, rows *selection.Matches, open bool) (all []page.YearCount, err error) {
 	counted, err := rows.Names(ctx, params.Year)
 	if err != nil {
@@ -301,8 +301,8 @@ func yearsOf(ctx context.Context, rows *selection.Matches, open bool) (all []pag
 	return page.FillYears(all, open), nil
 }
 
-// findPerson adds the person whose list it is: pages show a card, and programs get the data. A person who is only
-// known from activities has none.
+// findPerson adds the person that the list is about: pages show a card, and JSON has the data. It adds none for a
+// person without a record, who is only known from activities.
 func (d *document) findPerson(ctx context.Context, a *answer) error {
 	isPage := a.format.suffix == "" && !a.query.Flag(params.Embed)
 	if !a.isOfPerson() || !isPage && a.format.suffix != ".json" {
@@ -326,9 +326,9 @@ func (d *document) findPerson(ctx context.Context, a *answer) error {
 	return nil
 }
 
-// relatedTo adds the list of the people of a unit to the list about it, if there are any: those of the unit itself
-// or, if the request asks for them or there are no others, those of the units below, too.
-func (d *document) relatedTo(ctx context.Context, a *answer) error {
+// addPeopleOfUnit adds to the list about a unit a link to the list of its people, if there are any. That list
+// includes the people of the units below if the request does, or if the unit itself has none.
+func (d *document) addPeopleOfUnit(ctx context.Context, a *answer) error {
 	if a.about.name != params.Unit || a.format.suffix != "" && a.format.suffix != ".json" {
 		return nil
 	}
@@ -351,8 +351,9 @@ func (d *document) relatedTo(ctx context.Context, a *answer) error {
 	return nil
 }
 
-// unitsWithPeople returns the ids of the units that have people, themselves or below; true if they are the unit's own.
-// It is read once for each snapshot, by one query: a query for each new list would make it a third slower in the store.
+// unitsWithPeople returns the ids of the units that have people, and whether these are the unit's own and not only
+// those of units below. It reads them once for each snapshot, by one query: a query for each new list would make
+// the list a third slower in the store.
 func unitsWithPeople(ctx context.Context, a *answer) (*map[string]bool, error) {
 	snap, err := a.snaps.Of(rules.ViewPersons)
 	if err != nil {

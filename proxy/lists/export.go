@@ -230,12 +230,12 @@ func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 	})
 }
 
-// personColumns are the columns of a table of persons.
+// personColumns are the columns of persons in CSV.
 var personColumns = []string{
 	"id", "name", "academic_title", "position", "units", "mail", "phone", "room", "orcid", "profiles", "photo", "page",
 }
 
-// personRow returns the cells of a person.
+// personRow returns the cells of a person in CSV, in the order of personColumns.
 func personRow(a *answer, it *item) []string {
 	p, lang := &it.Profile, a.query.Text(params.Lang)
 	var units, profiles []string

@@ -97,10 +97,12 @@ func entries(row bson.Raw, list, field string) string {
 	return strings.Join(all, "; ")
 }
 
-// personParts are the values of params.Show that lists of persons show by default: what the rules allow.
+// personParts are the values of params.Show for persons. Without the parameter, lists show all of them, as far as
+// the mapping rules allow.
 var personParts = parts{"photo", "position", "units", "contact", "profiles"}
 
-// showPerson adds the person of an item, and the units, as far as the request asks for them. Programs get all.
+// showPerson adds to an item the parts of the person, and the units, that the request asks for. JSON, and the card
+// of a list about the person, have all parts.
 func showPerson(a *answer, it *item) {
 	lang, p := a.query.Text(params.Lang), &it.Item.Profile
 	if it.shown = a.query[params.Show]; len(it.shown) == 0 || a.format.suffix == ".json" || !a.ofPersons() {
@@ -135,7 +137,8 @@ func showPerson(a *answer, it *item) {
 	}
 }
 
-// profiles returns the links of a person to other sites. Two rules may lead to one address, or have one name.
+// profiles returns the links of a person to other sites. If two rules lead to the same address, or have the same
+// name, it returns the first.
 func profiles(a *answer, it *cite.Item, lang string) (all []page.Link) {
 	if it.ORCID != "" {
 		all = append(all, page.Link{Href: (&cite.Person{ORCID: it.ORCID}).ORCIDPage(), Label: "ORCID"})

@@ -83,19 +83,20 @@ type jsonPerson struct {
 	Profiles      []jsonProfile `json:"profiles"`
 }
 
-// jsonContact says how to reach a person. Each is empty if it is not public.
+// jsonContact says how to reach a person. A member is empty if it is not public.
 type jsonContact struct {
 	Mail  string `json:"mail"`
 	Phone string `json:"phone"`
 	Room  string `json:"room"`
 }
 
+// jsonProfile is a link to a person on another site.
 type jsonProfile struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 }
 
-// personJSON returns the members of a person, nil for other items.
+// personJSON returns the members that only persons have. It returns nil for other items.
 func (it *item) personJSON() *jsonPerson {
 	p := it.person
 	if p == nil {
@@ -111,7 +112,7 @@ func (it *item) personJSON() *jsonPerson {
 	return all
 }
 
-// jsonSubject is the person whose list it is.
+// jsonSubject is the person that a list is about.
 type jsonSubject struct {
 	ID   string `json:"id"` // the username
 	Name string `json:"name"`
@@ -119,7 +120,7 @@ type jsonSubject struct {
 	Units []page.Unit `json:"units"`
 }
 
-// subjectOf returns nil without a person.
+// subjectOf returns the person of a list, or nil if it is about none.
 func subjectOf(it *item) *jsonSubject {
 	if it == nil {
 		return nil

@@ -19,7 +19,8 @@ type Links struct {
 	// URL of the server without a slash at its end; if empty, built-in addresses are paths
 	Base                      string
 	Activity, Person, Project string
-	// Photo is a template for photos of persons whose record names none; "" means that there are no others.
+	// Photo is a template for the address of a person's photo, for persons whose record has no address. "" means
+	// that they have no photo.
 	Photo string
 }
 
@@ -66,8 +67,8 @@ func (l Links) ToProject(name string) string {
 	return fill(l.Project, name, func(name string) string { return l.toList("project", name) })
 }
 
-// photo returns the address of the photo of a person who may be shown: the stored one, or else by the template; or
-// "". A path of the template is one on this server.
+// photo returns the address of a person's photo: the stored one, or else the one by the template. It returns "" if
+// the record does not release a photo, or if there is none. A template that is a path means one on this server.
 func (l Links) photo(it *cite.Item) string {
 	switch p := &it.Profile; {
 	case !p.Pictured:
@@ -111,8 +112,8 @@ func (l Links) appendJSONLD(dst []byte, it *cite.Item) []byte {
 	return cite.AppendJSONLD(dst, it, page, l.ToItem(it), l.ToPerson)
 }
 
-// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. An id
-// may end like a format, because paths are read by the longest id.
+// segment returns an id as the last segment of the path of a list or an item, or "" if it cannot be in a path. An
+// id may end like a format, because paths are read by the longest id.
 func segment(id string) string { return markup.PathSegment(id) }
 
 // fill returns a template with an id filled in, or the built-in address if the template is "". It returns "" for an

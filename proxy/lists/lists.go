@@ -1,5 +1,6 @@
-// Package lists plans the answers of the public lists. A request names a list or an item, a format and parameters: a
-// listing. Its answer selects the rows of a snapshot and reads them into a plain document, which the format writes:
+// Package lists plans the answers of the public lists. A request names a list or an item, a format and parameters:
+// a listing. Its answer selects the rows of a snapshot and reads them into a plain document, which the format
+// writes:
 //
 //	Request ──find──▶ listing ──on a snapshot──▶ answer ──▶ document ──▶ HTML, JSON, feeds
 //	                                             └────▶ entries  ──▶ BibTeX, RIS, CSV, …
@@ -88,8 +89,8 @@ var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents,
 // Lists plans answers for one generation of settings. It is safe for concurrent use. A reload makes another one,
 // and requests under way keep theirs.
 //
-// Except for what it reads of snapshots (values, said, endings, peopled, siteSize), which is kept for the latest of each
-// view, it does not change after New.
+// Except for what it reads of snapshots (values, said, endings, peopled, siteSize), which is kept for the latest of
+// each view, it does not change after New.
 type Lists struct {
 	o        Options
 	shared   Shared                    // with defaults filled in
@@ -238,13 +239,13 @@ func (l *Lists) Root() string {
 	return base.EscapedPath()
 }
 
-// Guide returns the page of the documentation at a path of GuidePaths.
+// Guide returns the page of the documentation at one of GuidePaths.
 func (l *Lists) Guide(path string) []byte { return l.guides[path]() }
 
 // GuidePaths returns the paths of the pages of the documentation.
 func GuidePaths() []string { return []string{"/docs/embedding", "/docs/records"} }
 
-// documentation returns the function that makes a page of the documentation, once.
+// documentation returns a function that makes a page of the documentation in its first call, and then returns it.
 func documentation(l *Lists, path, description string, of func(page.Head) []byte) func() []byte {
 	return sync.OnceValue(func() []byte {
 		head := l.head("", "en")

@@ -66,8 +66,8 @@ func (b bylines) in(citation string, it *item) string {
 	return citation
 }
 
-// at is in for a citation that says where it has names, by the variables of CSL. The last list is changed first, so
-// that the places of the others stay.
+// at is like in, for a citation whose names are at known places, by the variables of CSL. It changes the last list
+// of names first, so that the places of the others stay valid.
 func (b bylines) at(citation string, names map[string][]byline.Name, it *item) string {
 	variables := slices.SortedFunc(maps.Keys(names), func(v, w string) int {
 		return cmp.Compare(names[w][0].From, names[v][0].From)
@@ -82,7 +82,7 @@ func (b bylines) at(citation string, names map[string][]byline.Name, it *item) s
 	return citation
 }
 
-// personsOf returns the persons of an item in a variable of CSL.
+// personsOf returns the persons of an item in a variable of CSL, for the variables whose persons have lists.
 func (it *item) personsOf(variable string) []cite.Person {
 	switch variable {
 	case "author":
@@ -93,7 +93,7 @@ func (it *item) personsOf(variable string) []cite.Person {
 	return nil
 }
 
-// change returns what is changed in a list of an item's persons.
+// change returns the change to make to a list of an item's persons.
 func (b bylines) change(it *item, all []cite.Person) byline.Change {
 	own := func(i int) bool {
 		return slices.ContainsFunc(b.own, func(id string) bool { return id == all[i].User || id == all[i].ORCID })
@@ -104,7 +104,7 @@ func (b bylines) change(it *item, all []cite.Person) byline.Change {
 	}
 }
 
-// changes reports whether a change of a list of n persons may change anything.
+// changes reports whether a change may make a difference to a list of n persons.
 func (b bylines) changes(c byline.Change, n int) bool {
 	for i := range n {
 		if len(b.own) > 0 && c.Own(i) {

@@ -6,14 +6,14 @@ import (
 	"vitrine/rules/cite"
 )
 
-// wordRules is the version of the words by which searches find rows. A store searches only words that were published
-// by the same rules. It changes if the program reads other words of a row, and the fingerprint of the rules for
-// citations, which follows it, with these.
+// wordRules is the version of the words by which searches find rows: raise it when the program reads other words of
+// a row. The fingerprint of the rules for citations follows it. A store searches only words that were published
+// under the same version and rules.
 const wordRules = "words/7 "
 
-// Words adds to the definitions of views the words by which searches find rows, public or not: of lists, which narrow
-// what they find to public rows, and of the API. Only views with lists index them before they are first shown. It
-// changes defs and returns them.
+// Words adds to the definitions of views the words by which searches of lists and of the API find rows. They are
+// those of all rows, and lists select the public ones. Only views with lists index their words before they are
+// first shown. Words changes defs and returns them.
 func Words(defs []index.Definition, mapping *cite.Mapping) []index.Definition {
 	for i := range defs {
 		d := &defs[i]

@@ -42,7 +42,7 @@ func (c Change) In(citation string, persons []Person) (changed string, end int) 
 	return c.change(&l)
 }
 
-// change returns the citation of a list with the list changed, and its end.
+// change returns the citation of a list of names with the list changed, and the end of the list in it.
 func (c Change) change(l *list) (changed string, end int) {
 	citation, persons := l.citation, l.persons
 	units, to, left := l.units(), l.found[len(l.found)-1].end, 0

@@ -1,11 +1,12 @@
 package byline
 
-// Name is where a citation has a person: the index in the record's list, and the bytes of the name with the tags that
-// belong to it.
+// Name is the place of a person's name in a citation: the index of the person in the record's list, and the bounds
+// of the name in bytes, with the tags that belong to it.
 type Name struct{ Person, From, To int }
 
-// At is In for a citation that says itself where its names are: those of one list, in their order. all is the number
-// of persons of the record. A list that leaves out some of them is not folded: its style says how long it is.
+// At is like In, for a citation whose names are at known places: the names of one list, in their order. all is the
+// number of persons in the record's list. It does not fold a list that leaves some of them out, because the style
+// decides how long that is.
 func (c Change) At(citation string, found []Name, all int) (changed string, end int) {
 	l := list{citation: citation, persons: make([]Person, all)}
 	for _, n := range found {

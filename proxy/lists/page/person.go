@@ -8,11 +8,11 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Person is what a list shows of a person beside the name, plain texts. Fields are empty if the rules or the record
-// do not allow them, or the request does not ask for them.
+// Person is what a list shows of a person. All fields are plain texts. A field is empty if the rules or the record
+// do not allow it, or if the request does not ask for it.
 type Person struct {
 	AcademicTitle string
-	Name          string // for the text in place of the photo
+	Name          string // for the alternative text of the photo
 	Photo         string // the address of an image
 	Position      string
 	Mail          string
@@ -21,7 +21,7 @@ type Person struct {
 	Profiles      []Link
 }
 
-// card writes a person: the photo, and beside it the name, which is HTML and may be empty, and the rest.
+// card writes a person: the photo, and beside it the name and the rest. name is HTML and may be empty.
 func (f *fragment) card(p *Person, name string, units []Unit) {
 	f.photo(p)
 	f.write(`<div class="vl-about">`)
@@ -47,8 +47,8 @@ func (f *fragment) card(p *Person, name string, units []Unit) {
 	f.write("</div>")
 }
 
-// photo writes the photo, unless its address could be anything else than that of an image on a server. The size is
-// in the attributes, so that the list does not jump when it has loaded.
+// photo writes the photo, if its address is one of the web. The size is in the attributes, so that the list does
+// not move when the photo has loaded.
 func (f *fragment) photo(p *Person) {
 	if !markup.IsLink(p.Photo) {
 		return
@@ -57,7 +57,7 @@ func (f *fragment) photo(p *Person) {
 		` width="96" height="96" loading="lazy" decoding="async" referrerpolicy="no-referrer">`)
 }
 
-// contact writes how to reach the person.
+// contact writes mail, telephone and room.
 func (f *fragment) contact(p *Person) {
 	if p.Mail+p.Phone+p.Room == "" {
 		return
@@ -84,8 +84,8 @@ func (f *fragment) contact(p *Person) {
 	f.write("</ul>")
 }
 
-// dialled returns the address of a telephone number that can be dialled from anywhere, or "": an extension alone, or
-// a number with words, cannot.
+// dialled returns the address of a telephone number with its country code. It returns "" for other texts, such as
+// an extension, because they cannot be dialled from anywhere.
 //
 //	+49 531 / 26-16   tel:+495312616
 //	-142              ""

@@ -11,11 +11,11 @@ import (
 	"vitrine/rules"
 )
 
-// dashed matches a range of years as people write it, with a hyphen or a dash. Both years have four digits, so that
-// neither 2020-21 nor the month 2020-05 is one.
+// dashed matches a range of years with a hyphen or a dash. Both years have four digits, because 2020-05 may be a
+// month.
 var dashed = regexp.MustCompile(`^(\d{4})\s*[-‐‑–—]\s*(\d{4})$`)
 
-// year accepts a year, a range of years, the last years and Missing.
+// year checks a value of Year: a year, a range of years, the last years, or Missing. It returns the canonical form.
 func year(value string) (string, *rules.Error) {
 	if value == Missing {
 		return value, nil
@@ -27,10 +27,8 @@ func year(value string) (string, *rules.Error) {
 	first, end := strconv.Itoa(from), strconv.Itoa(to)
 	switch {
 	case !ok:
-		return "",
-			wrongf(
-				"want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the two before,"+
-					" or missing, got %s", query.Quote(value))
+		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, last3 for this year and the "+
+			"two before, or missing, got %s", query.Quote(value))
 	case from > to:
 		return "", wrongf("%s ends before it begins", query.Quote(value))
 	case from == to:
@@ -43,10 +41,10 @@ func year(value string) (string, *rules.Error) {
 	return first + ".." + end, nil
 }
 
-// last begins a value of Year that means this calendar year and some before it.
+// last is the prefix of values of Year such as last3: this calendar year and the two before it.
 const last = "last"
 
-// lastYears returns the number of years that a value such as last3 means.
+// lastYears returns the number of years that a value such as last3 means. ok is false for other values.
 func lastYears(value string) (n int, ok bool) {
 	text, ok := strings.CutPrefix(value, last)
 	n, isNumber := digits(text)
@@ -61,10 +59,10 @@ func (q Query) Rolls() bool {
 	})
 }
 
-// lastYear ends a range without an end; a range without a start begins with the year 0.
+// lastYear is the end of a range without an end. A range without a start begins with the year 0.
 const lastYear = 9999
 
-// Calendar returns a value of Year in the years of the calendar: last3 is 2024..2026 in the year 2026.
+// Calendar replaces a value of Year such as last3 by years: in the year 2026 by 2024..2026.
 func Calendar(value string, thisYear int) string {
 	n, rolls := lastYears(value)
 	switch {
@@ -76,7 +74,7 @@ func Calendar(value string, thisYear int) string {
 	return strconv.Itoa(thisYear-n+1) + ".." + strconv.Itoa(thisYear)
 }
 
-// Years returns the first and the last year of a value of Year from Calendar, other than Missing.
+// Years returns the first and the last year of a value that Calendar has returned. ok is false for Missing.
 func Years(value string) (from, to int, ok bool) {
 	first, end, isRange := strings.Cut(value, "..")
 	if !isRange {

@@ -233,7 +233,7 @@ func (m *Matches) Names(ctx context.Context, name string) (all []Choice, err err
 	return all, err
 }
 
-// Accessible counts the matching rows that are open access by year.
+// Accessible counts the matching rows that are open access, by year as facets have it.
 func Accessible(ctx context.Context, m *Matches) (map[string]int, error) {
 	selected, err := m.Selected(ctx, "")
 	if err != nil {

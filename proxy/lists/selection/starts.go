@@ -7,14 +7,14 @@ import (
 	"vitrine/cache/view"
 )
 
-// Start is the place at which a group of a list begins.
+// Start is a group of a list, and where it begins.
 type Start struct {
 	Group
 	Position int // of its first entry, from 1
 }
 
-// Starts returns the outermost groups of a listing, those of all pages, in order; none if it is not divided. They
-// are counted like the facets, so no row is read.
+// Starts returns the outermost groups of a list on all its pages, in order, or none if the list is not divided. It
+// counts them like facets, without reading rows.
 func Starts(ctx context.Context, m *Matches) (all []Start, err error) {
 	levels := m.levels()
 	if len(levels) == 0 || !levels[0].titled || len(m.Query.Order()) > 0 && !m.Sorted {
