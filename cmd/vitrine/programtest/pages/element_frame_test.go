@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,14 +38,10 @@ const freeChips = `Array.from(document.querySelectorAll(".vl-chip:enabled"), (e)
 // them.
 func elementFrame(t *testing.T, chrome context.Context, data string) {
 	const frame = "/lists/activities?type=lecture,publication&year=2019..2022"
-	var whole struct{ Items []builtItem }
-	if err := json.Unmarshal([]byte(textOf(t, data+strings.Replace(frame, "?", ".json?limit=500&", 1))),
-		&whole); err != nil {
-		t.Fatal(err)
-	}
 	inside := map[string]bool{}
-	for _, it := range whole.Items {
-		inside[it.ID] = true
+	ids, _ := entriesOf(t, data+strings.Replace(frame, "?", ".json?limit=500&", 1))
+	for _, id := range ids {
+		inside[id] = true
 	}
 	v := newTab(t, chrome, 1280)
 	site := website(t, data, `<vitrine-list linkable search exports limit="100" facets="type year unit oa" src="DATA`+

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,14 +68,7 @@ func TestStartRecipes(t *testing.T) {
 				v.want(`String(document.querySelector("#vl_preview vitrine-list"))`, "null")
 				commit(v, r.ask, r.answer)
 			}
-			path, query, _ := strings.Cut(r.want, "?")
-			want, err := url.ParseQuery(query)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v.await(`((url) => url.pathname === "/lists/` + path +
-				`" && String(new URLSearchParams([...url.searchParams].sort())) === "` + want.Encode() +
-				`")(new URL(document.querySelector("#vl_preview vitrine-list")?.getAttribute("src") ?? location))`)
+			v.await(previews(t, r.want))
 			v.await(previewShown + ` && /^\d+ entr/.test(` + builderStatus + `)`)
 			v.want(`String(document.querySelectorAll(".vl-way:not([hidden])").length)`, "1")
 		})
