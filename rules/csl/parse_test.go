@@ -12,7 +12,7 @@ func TestRefused(t *testing.T) {
 	head := "<style xmlns=\"" + namespace + "\" class=\"in-text\" version=\"1.0\">\n<info><title>T</title></info>\n"
 	layout := "<bibliography><layout><text value=\"x\"/></layout></bibliography></style>"
 	for name, test := range map[string]struct{ style, want string }{
-		"no XML":        {"{}", "line 1: no element style"},
+		"no XML":        {"{}", "line 1: the file has no element <style>"},
 		"not closed":    {head + "<macro", "line 3: unexpected EOF"},
 		"document type": {"<!DOCTYPE style [<!ENTITY a \"b\">]>" + head, "line 1: a document type is not allowed"},
 		"entity":        {head + "<macro name=\"&a;\"/>", "line 3: invalid character entity &a;"},
