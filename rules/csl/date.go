@@ -28,7 +28,8 @@ func (c *run) date(o *op) (*box, status) {
 	return c.decorate(o, b), status{called: true, filled: true}
 }
 
-// dateParts renders the parts of a date in the order of the style, or of the locale's date form.
+// dateParts renders the parts of a date in the order of the style, or of the locale's date form (sections Date and
+// Localized Date Formats).
 func (c *run) dateParts(o *op, d *Date) *box {
 	parts, delim := o.date.parts, o.delim
 	if o.date.form != "" {
@@ -92,7 +93,7 @@ func (p datePart) with(own *datePart) datePart {
 	return p
 }
 
-// levels are the parts of a date by size.
+// levels are the parts of a date, the largest first.
 var levels = map[string]int{"year": 0, "month": 1, "day": 2}
 
 // differs returns the level of the largest part in which the ends of a range differ.
@@ -105,7 +106,8 @@ func (d *Date) differs() int {
 	return len(d.from)
 }
 
-// span returns the first and last of the parts to render for both ends of a range, or -1 if d is none.
+// span returns the positions of the first and last part that are rendered for both ends of a range (section Date
+// Ranges). first is -1 if the date is not a range.
 func span(parts []datePart, d *Date) (first, last int) {
 	first = -1
 	if !d.isRange {
@@ -210,7 +212,7 @@ func (l *Locale) year(form string, year int) string {
 	return strconv.Itoa(year)
 }
 
-// month renders a month, or the season that stands for it.
+// month renders a month, or a season in its place.
 func (l *Locale) month(form string, month int, d *Date) string {
 	season := ""
 	switch {

@@ -28,12 +28,12 @@ type Item struct {
 
 // A Name is a person or an institution.
 type Name struct {
-	Family   string `json:"family"`
-	Given    string `json:"given"`
-	Suffix   string `json:"suffix"`
-	Dropping string `json:"dropping-particle"`
-	Demoted  string `json:"non-dropping-particle"`
-	Literal  string `json:"literal"`
+	Family      string `json:"family"`
+	Given       string `json:"given"`
+	Suffix      string `json:"suffix"`
+	Dropping    string `json:"dropping-particle"`
+	NonDropping string `json:"non-dropping-particle"`
+	Literal     string `json:"literal"`
 
 	CommaSuffix flag  `json:"comma-suffix"`
 	Static      flag  `json:"static-ordering"`
@@ -173,7 +173,7 @@ func (it *Item) readNames(variable string, src json.RawMessage) error {
 	}
 	names := all[:0]
 	for _, n := range all {
-		for _, part := range [...]*string{&n.Family, &n.Given, &n.Suffix, &n.Dropping, &n.Demoted, &n.Literal} {
+		for _, part := range [...]*string{&n.Family, &n.Given, &n.Suffix, &n.Dropping, &n.NonDropping, &n.Literal} {
 			*part = clean(*part, maxPart)
 		}
 		if n.Literal == "" && n.Family == "" {

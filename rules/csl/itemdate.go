@@ -8,12 +8,12 @@ import (
 
 // A Date is a day, a month, a year, or a range of them.
 type Date struct {
-	from, to [3]int // year, month, day; months 13 to 16 and 21 to 24 are seasons
+	from, to [3]int // year, month, day; 0 is unknown. Months 13 to 16 and 21 to 24 are seasons.
 	isRange  bool
-	open     bool // a range without an end
-	season   string
+	open     bool   // a range without an end
+	season   string // 1 (spring) to 4, or a text
 	circa    bool
-	literal  string
+	literal  string // takes the place of everything else
 }
 
 // jsonDate is a date in CSL-JSON.
@@ -25,7 +25,7 @@ type jsonDate struct {
 	Raw     string              `json:"raw"`
 }
 
-// readDate reads a date, or returns nil if there is none.
+// readDate reads a date of CSL-JSON. It returns nil if there is none.
 func readDate(src json.RawMessage) *Date {
 	var in jsonDate
 	if json.Unmarshal(src, &in) != nil {
@@ -62,8 +62,8 @@ func readDate(src json.RawMessage) *Date {
 	return d
 }
 
-// raw reads a date from a text: "2020", "2020-05", "2020-05-04", and two of them with a slash. Other texts stay as
-// they are.
+// raw reads a date from a text: "2020", "2020-05", "2020-05-04", or two of them with a slash between. It keeps
+// other texts as literals.
 func (d *Date) raw(s string) {
 	if s == "" {
 		return
@@ -84,7 +84,7 @@ func (d *Date) raw(s string) {
 	d.from = from
 }
 
-// isoDate reads a year, a month or a day.
+// isoDate reads "2020", "2020-05" or "2020-05-04".
 func isoDate(s string) (day [3]int, ok bool) {
 	parts := strings.Split(strings.TrimSpace(s), "-")
 	if len(parts) > 3 {

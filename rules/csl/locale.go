@@ -38,7 +38,7 @@ func ParseLocale(src []byte) (*Locale, error) {
 		return nil, err
 	}
 	if root.attrs["xml:lang"] == "" {
-		return nil, root.fail("<locale> has no xml:lang")
+		return nil, root.errorf("<locale> has no xml:lang")
 	}
 	return readLocale(root)
 }
@@ -57,9 +57,9 @@ func readLocale(root *node) (*Locale, error) {
 		case "date":
 			form := n.attrs["form"]
 			if form == "" {
-				return nil, n.fail("<date> has no form")
+				return nil, n.errorf("<date> has no form")
 			}
-			l.dates[form], l.formats[form] = newDate(n), decorated(n, opDate)
+			l.dates[form], l.formats[form] = newDate(n), newOp(n, opDate)
 		case "terms":
 			for _, kid := range n.kids {
 				if err := l.addTerm(kid); err != nil {
@@ -75,7 +75,7 @@ func readLocale(root *node) (*Locale, error) {
 func (l *Locale) addTerm(n *node) error {
 	name := n.attrs["name"]
 	if name == "" {
-		return n.fail("<term> has no name")
+		return n.errorf("<term> has no name")
 	}
 	t := term{gender: n.attrs["gender"], match: n.attrs["match"]}
 	t.single = n.text

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// name renders one name. inverted is for names in sort order ("Doe, Jane").
+// name renders one name (section Name-part Order). An inverted name begins with the family name: "Doe, Jane".
 func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	if c.step() {
 		return nil
@@ -28,11 +28,11 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	if script := scriptOf(name); script != latin {
 		return eastern(c, n, name, given, script)
 	}
-	if n.form == "short" && inverted && name.Demoted != "" && c.style.options.demote == "display-and-sort" {
-		return join([]*box{c.part(&n.family, name.Family), c.part(&n.given, name.Demoted)}, n.separator)
+	if n.form == "short" && inverted && name.NonDropping != "" && c.style.options.demote == "display-and-sort" {
+		return join([]*box{c.part(&n.family, name.Family), c.part(&n.given, name.NonDropping)}, n.separator)
 	}
 	if n.form == "short" {
-		return c.part(&n.family, glue(name.Demoted, name.Family))
+		return c.part(&n.family, glue(name.NonDropping, name.Family))
 	}
 	if !inverted || bool(name.Static) {
 		return westernOrder(c, n, name, given, dropping)
@@ -40,16 +40,16 @@ func (c *run) name(n *nameStyle, name *Name, inverted bool) *box {
 	var family, rest *box
 	if c.style.options.demote == "display-and-sort" {
 		family = c.part(&n.family, name.Family)
-		rest = demoted(c, n, glue(given, dropping), name.Demoted)
+		rest = demoted(c, n, glue(given, dropping), name.NonDropping)
 	} else {
-		family = c.part(&n.family, glue(name.Demoted, name.Family))
+		family = c.part(&n.family, glue(name.NonDropping, name.Family))
 		rest = c.part(&n.given, glue(given, dropping))
 	}
 	return join([]*box{family, rest, c.data(name.Suffix)}, n.separator)
 }
 
-// demoted renders a given name with the particle of the family name behind it. The particle looks like the family
-// name, and stands within the affixes of the given name.
+// demoted renders a given name and, after it, the non-dropping particle of the family name. The particle has the
+// format of the family name, and is within the affixes of the given name.
 func demoted(c *run, n *nameStyle, given, particle string) *box {
 	if particle == "" {
 		return c.part(&n.given, given)
@@ -60,10 +60,10 @@ func demoted(c *run, n *nameStyle, given, particle string) *box {
 	return c.affix(&op{prefix: n.given.prefix, suffix: n.given.suffix}, b)
 }
 
-// westernOrder renders a name with the given name first. The affixes of the family name go around all that follows
+// westernOrder renders a name with the given name first. The affixes of the family name enclose everything after
 // the given name.
 func westernOrder(c *run, n *nameStyle, name *Name, given, dropping string) *box {
-	family := glue(name.Demoted, name.Family)
+	family := glue(name.NonDropping, name.Family)
 	if name.Suffix != "" {
 		delim := " "
 		if name.CommaSuffix {
@@ -124,7 +124,7 @@ func glue(a, b string) string {
 	return a + " " + b
 }
 
-// attaches reports whether a particle stands at the next word without a space ("d'", "al-").
+// attaches reports whether no space follows a particle ("d'", "al-").
 func attaches(particle string) bool {
 	for _, end := range [...]string{"'", "’", "-", "ʻ"} {
 		if strings.HasSuffix(particle, end) {
@@ -134,7 +134,7 @@ func attaches(particle string) bool {
 	return false
 }
 
-// A script says how the parts of a name are ordered.
+// A script says in which order and with which spaces the parts of a name are written.
 type script uint8
 
 const (

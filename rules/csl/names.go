@@ -38,7 +38,7 @@ func (c *run) names(o *op) (*box, status) {
 	return c.decorate(o, b), status{called: true, filled: true}
 }
 
-// countNames renders the number of names that would show.
+// countNames renders the number of names that would be shown (form="count").
 func (c *run) countNames(o *op) (*box, status) {
 	count := 0
 	for _, variable := range o.names.variables {
@@ -52,7 +52,7 @@ func (c *run) countNames(o *op) (*box, status) {
 	return c.decorate(o, c.leaf(strconv.Itoa(count))), status{called: true, filled: true}
 }
 
-// shown returns how many of count names show.
+// shown returns how many of count names are shown before "et al.".
 func (n *nameStyle) shown(count int) int {
 	if n.min > 0 && count >= n.min && n.first < count {
 		return max(n.first, 0)
@@ -60,7 +60,7 @@ func (n *nameStyle) shown(count int) int {
 	return count
 }
 
-// noteAuthors keeps the first names of the entry for its key.
+// noteAuthors records the first names of the entry, for Entry.Key.
 func (c *run) noteAuthors(b *box) {
 	if c.authors == "" && b != nil {
 		c.authors = b.plain()
@@ -79,8 +79,8 @@ func editorTranslator(c *run, variables []string) bool {
 	})
 }
 
-// substituted renders the first substitute that is not empty, and notes its variables: they do not occur again in
-// the entry.
+// substituted renders the first substitute that is not empty, and records its variables, so that they do not occur
+// again in the entry (section Substitute).
 func (c *run) substituted(o *op) (*box, status) {
 	outer := c.substitute
 	c.substitute = true
@@ -116,7 +116,7 @@ func (c *run) variableNames(o *names, variable, label string, all []Name) *box {
 	return wrap(b, l)
 }
 
-// nameList renders names with delimiters, "and" and "et al.".
+// nameList renders names with delimiters, "and" and "et al." (sections Name and Et-al).
 func (c *run) nameList(o *names, variable string, all []Name) *box {
 	n := &o.name
 	shown := n.shown(len(all))
@@ -162,7 +162,7 @@ func (c *run) nameList(o *names, variable string, all []Name) *box {
 	return nameFormat(c, n, append(kids, c.leaf(delim), others))
 }
 
-// nameFormat puts the format of cs:name around names. There are none if the entry is full.
+// nameFormat applies the format of cs:name to names. It returns nil without names, as in an entry that is full.
 func nameFormat(c *run, n *nameStyle, kids []*box) *box {
 	b := wrap(kids...)
 	if b == nil {
@@ -171,12 +171,12 @@ func nameFormat(c *run, n *nameStyle, kids []*box) *box {
 	return c.affix(&op{format: n.format}, b)
 }
 
-// inverts reports whether the name at i stands in sort order.
+// inverts reports whether the name at i begins with the family name (name-as-sort-order).
 func (n *nameStyle) inverts(i int) bool {
 	return n.sortOrder == "all" || n.sortOrder == "first" && i == 0
 }
 
-// between returns what stands before the name at i of count.
+// between returns the text before the name at i of count: the delimiter, or "and" with or without it.
 func (l *Locale) between(n *nameStyle, count, i int, last, afterInverted bool) string {
 	if !last || n.and == "" {
 		return n.delim
@@ -201,7 +201,7 @@ func spaced(delim string) string {
 	return delim
 }
 
-// person renders one name, marked with its variable and index.
+// person renders one name in a span that names its variable and index, see Entry.
 func (c *run) person(n *nameStyle, variable string, name *Name, i int) *box {
 	b := c.name(n, name, n.inverts(i))
 	if b == nil {

@@ -204,13 +204,13 @@ func dashed(s, dash string) string {
 	return strings.ReplaceAll(string(all), "–", dash)
 }
 
-// pageBefore returns what precedes a hyphen.
+// pageBefore returns the last word before a hyphen.
 func pageBefore(s string) string {
 	s = strings.TrimRight(s, " ")
 	return s[strings.LastIndexAny(s, " ,;&-")+1:]
 }
 
-// pageAfter returns what follows a hyphen.
+// pageAfter returns the first word after a hyphen.
 func pageAfter(s string) string {
 	s = strings.TrimLeft(s, " ")
 	if i := strings.IndexAny(s, " ,;&-"); i >= 0 {
@@ -219,8 +219,8 @@ func pageAfter(s string) string {
 	return s
 }
 
-// isRange reports whether two numbers are the ends of a range: they are with the same prefix, or without digits.
-// With others ("n11564-1568") they are one number, as far as we know.
+// isRange reports whether two numbers are the ends of a range: they have the same prefix, or one of them has no
+// digits. Numbers with different prefixes may be parts of a single number ("n11564-1568").
 func isRange(first, last string) bool {
 	if !isPage(first) || !isPage(last) {
 		return false

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// pages renders the page variable: ranges in a form (page-range-format), with the dash of the locale.
+// pages renders the page variable. format is the page-range-format of the style (Appendix V), and the dash is that
+// of the locale.
 func (l *Locale) pages(s, format string) string {
 	dash := l.dash()
 	if format == "" {
@@ -31,7 +32,7 @@ func (l *Locale) pages(s, format string) string {
 	return all.String()
 }
 
-// dash returns what stands between the ends of a range.
+// dash returns the delimiter between the ends of a range.
 func (l *Locale) dash() string {
 	if t, ok := l.term("page-range-delimiter", "long"); ok && t.single != "" {
 		return t.single
@@ -82,7 +83,7 @@ func onePageRange(s, format, dash string) string {
 	return first + dash + chicago(from, full, format)
 }
 
-// splitPage splits a page into what precedes its last digits and these digits. The digits are "" if more follows.
+// splitPage splits a page into a prefix and its last digits. digits is "" if the page ends in something else.
 func splitPage(s string) (prefix, digits string) {
 	i := len(s)
 	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
@@ -91,7 +92,7 @@ func splitPage(s string) (prefix, digits string) {
 	return s[:i], s[i:]
 }
 
-// shortest returns the digits of to that differ from those of from, but at least n.
+// shortest returns the last digits of to, from the first that differs from that of from on, but at least n.
 func shortest(from, to string, n int) string {
 	i := 0
 	for i < len(to)-n && from[i] == to[i] {

@@ -47,18 +47,18 @@ type call struct {
 func (p *parser) info() error {
 	info := p.root.child("info")
 	if info == nil {
-		return p.root.fail("<style> has no <info>")
+		return p.root.errorf("<style> has no <info>")
 	}
 	for _, kid := range info.kids {
 		if kid.name == "title" {
 			p.style.title = strings.Join(strings.Fields(kid.text), " ")
 		}
 		if kid.name == "link" && kid.attrs["rel"] == "independent-parent" && p.root.child("citation") == nil {
-			return kid.fail("the style is only another name of %s: use that one", kid.attrs["href"])
+			return kid.errorf("the style is only another name of %s: use that one", kid.attrs["href"])
 		}
 	}
 	if v, ok := p.root.attrs["version"]; !ok || !strings.HasPrefix(v, "1.0") && !strings.HasPrefix(v, "1.1") {
-		return p.root.fail("version %q is not 1.0", v)
+		return p.root.errorf("version %q is not 1.0", v)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (p *parser) info() error {
 func (p *parser) parse() error {
 	p.bib = p.root.child("bibliography")
 	if p.bib == nil {
-		return p.root.fail("the style has no <bibliography>")
+		return p.root.errorf("the style has no <bibliography>")
 	}
 	s, attrs := p.style, p.root.attrs
 	s.lang = attrs["default-locale"]
@@ -96,9 +96,9 @@ func (p *parser) parse() error {
 	}
 	layout := p.bib.child("layout")
 	if layout == nil {
-		return p.bib.fail("<bibliography> has no <layout>")
+		return p.bib.errorf("<bibliography> has no <layout>")
 	}
-	s.layout = decorated(layout, opGroup)
+	s.layout = newOp(layout, opGroup)
 	var err error
 	if s.layout.kids, err = p.ops(layout.kids); err != nil {
 		return err
@@ -110,10 +110,10 @@ func (p *parser) parse() error {
 func (p *parser) macro(n *node) error {
 	name := n.attrs["name"]
 	if name == "" {
-		return n.fail("<macro> has no name")
+		return n.errorf("<macro> has no name")
 	}
 	if p.macros[name] != nil {
-		return n.fail("the macro %q occurs twice", name)
+		return n.errorf("the macro %q occurs twice", name)
 	}
 	m := &macro{}
 	p.macros[name] = m
@@ -126,14 +126,14 @@ func (p *parser) macro(n *node) error {
 func (p *parser) link() error {
 	for _, c := range p.calls {
 		if c.op.macro = p.macros[c.op.name]; c.op.macro == nil {
-			return c.node.fail("there is no macro %q", c.op.name)
+			return c.node.errorf("there is no macro %q", c.op.name)
 		}
 	}
 	return p.walk(p.style.layout.kids)
 }
 
-// walk checks the elements that an entry can reach, and notes whether they use the citation number. p.path has the
-// macros that lead to ops.
+// walk refuses cycles among the macros that an entry can reach, and records whether the style uses the citation
+// number. p.path has the macros that lead to ops.
 func (p *parser) walk(ops []op) error {
 	for i := range ops {
 		o := &ops[i]
@@ -168,8 +168,8 @@ func (p *parser) walk(ops []op) error {
 	return nil
 }
 
-// decorated returns an op with the attributes that all elements share.
-func decorated(n *node, kind opKind) op {
+// newOp returns an op for an element, with the attributes that all elements share.
+func newOp(n *node, kind opKind) op {
 	a := n.attrs
 	return op{kind: kind, line: n.line, display: a["display"], format: formatOf(n), prefix: a["prefix"],
 		suffix: a["suffix"], delim: a["delimiter"], quotes: a["quotes"] == "true",
@@ -191,28 +191,28 @@ func (p *parser) ops(nodes []*node) ([]op, error) {
 func (p *parser) op(o *op, n *node) (err error) {
 	switch n.name {
 	case "group":
-		*o = decorated(n, opGroup)
+		*o = newOp(n, opGroup)
 		o.kids, err = p.ops(n.kids)
 	case "text":
 		return p.text(o, n)
 	case "number", "label":
-		*o = decorated(n, opNumber)
+		*o = newOp(n, opNumber)
 		if n.name == "label" {
 			o.kind = opLabel
 		}
 		if o.name = n.attrs["variable"]; o.name == "" {
-			return n.fail("<%s> has no variable", n.name)
+			return n.errorf("<%s> has no variable", n.name)
 		}
 	case "names":
 		return p.names(o, n)
 	case "date":
-		*o = decorated(n, opDate)
+		*o = newOp(n, opDate)
 		if o.name = n.attrs["variable"]; o.name == "" {
-			return n.fail("<date> has no variable")
+			return n.errorf("<date> has no variable")
 		}
 		o.date = newDate(n)
 		if o.date.form == "" && len(o.date.parts) == 0 {
-			return n.fail("<date> has neither a form nor parts")
+			return n.errorf("<date> has neither a form nor parts")
 		}
 	case "choose":
 		*o = op{kind: opChoose, line: n.line}
@@ -228,12 +228,12 @@ func (p *parser) text(o *op, n *node) error {
 		opValue: "value"} {
 		if v, ok := n.attrs[attr]; ok {
 			count++
-			*o = decorated(n, kind)
+			*o = newOp(n, kind)
 			o.name = v
 		}
 	}
 	if count != 1 {
-		return n.fail("<text> needs one of variable, macro, term and value")
+		return n.errorf("<text> needs one of variable, macro, term and value")
 	}
 	if o.kind == opMacro {
 		o.casing = "" // citeproc-js ignores it, so that authors of styles have never seen it work
@@ -248,7 +248,7 @@ func (p *parser) branches(n *node) ([]branch, error) {
 	for i, kid := range n.kids {
 		first, last := i == 0, i == len(n.kids)-1
 		if (kid.name == "if") != first || kid.name == "else" && !last {
-			return nil, kid.fail("<choose> needs <if>, then <else-if>, then <else>")
+			return nil, kid.errorf("<choose> needs <if>, then <else-if>, then <else>")
 		}
 		b := &all[i]
 		b.match = cmp.Or(kid.attrs["match"], "all")
@@ -263,7 +263,7 @@ func (p *parser) branches(n *node) ([]branch, error) {
 			}
 		}
 		if len(b.conds) == 0 && kid.name != "else" {
-			return nil, kid.fail("<%s> has no condition", kid.name)
+			return nil, kid.errorf("<%s> has no condition", kid.name)
 		}
 		var err error
 		if b.ops, err = p.ops(kid.kids); err != nil {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// names compiles a cs:names to o. It has the options of its cs:name, of the bibliography and of the style, in this
-// order. In a substitute, also deep in it, one without elements looks like the one that it stands for.
+// names compiles a cs:names to o. Its options are those of its cs:name, of the bibliography and of the style, in
+// this order. A cs:names without elements in a cs:substitute, at any depth, has the options and the label of the
+// cs:names around it (section Substitute).
 func (p *parser) names(o *op, n *node) (err error) {
-	*o = decorated(n, opNames)
+	*o = newOp(n, opNames)
 	all := &names{variables: strings.Fields(n.attrs["variable"]), etal: etal{term: "et-al"}}
 	o.names = all
 	if len(all.variables) == 0 {
-		return n.fail("<names> has no variable")
+		return n.errorf("<names> has no variable")
 	}
 	like := p.outer
 	if len(n.kids) > 0 {
@@ -36,7 +37,7 @@ func (p *parser) names(o *op, n *node) (err error) {
 		case "et-al":
 			all.etal = etal{cmp.Or(kid.attrs["term"], "et-al"), formatOf(kid)}
 		case "label":
-			label := decorated(kid, opLabel)
+			label := newOp(kid, opLabel)
 			all.label, all.labelFirst = &label, n.child("name") != nil && name != n.child("name")
 		}
 	}
@@ -70,14 +71,14 @@ func (p *parser) nameStyle(n *node) nameStyle {
 	}
 	s := nameStyle{
 		and: text("and", ""), etalDelim: text("delimiter-precedes-et-al", "contextual"),
-		lastDelim: text("delimiter-precedes-last", "contextual"), min: number(text("et-al-min", "")),
-		first: number(text("et-al-use-first", "1")), useLast: text("et-al-use-last", "") == "true",
+		lastDelim: text("delimiter-precedes-last", "contextual"), min: integer(text("et-al-min", "")),
+		first: integer(text("et-al-use-first", "1")), useLast: text("et-al-use-last", "") == "true",
 		initialize: text("initialize", "true") == "true", sortOrder: text("name-as-sort-order", ""),
 		separator: text("sort-separator", ", "), format: formatOf(n), prefix: n.attrs["prefix"],
 		suffix: n.attrs["suffix"], delim: ", ", form: "long",
 	}
 	if _, ok := get("et-al-use-first", "et-al-use-first"); !ok {
-		s.min = 0 // only both together abbreviate
+		s.min = 0 // a list is abbreviated only if both are set
 	}
 	s.initials, s.hasInitials = get("initialize-with", "initialize-with")
 	if v, ok := get("delimiter", "name-delimiter"); ok {
@@ -87,7 +88,7 @@ func (p *parser) nameStyle(n *node) nameStyle {
 		s.form = v
 	}
 	for _, part := range n.kids {
-		if o := decorated(part, opValue); part.attrs["name"] == "family" {
+		if o := newOp(part, opValue); part.attrs["name"] == "family" {
 			s.family = o
 		} else {
 			s.given = o
@@ -100,7 +101,7 @@ func (p *parser) nameStyle(n *node) nameStyle {
 func newDate(n *node) *dateOp {
 	d := &dateOp{form: n.attrs["form"], limit: cmp.Or(n.attrs["date-parts"], "year-month-day")}
 	for _, kid := range n.kids {
-		part := datePart{op: decorated(kid, opValue), rangeDelim: "–", set: kid.attrs}
+		part := datePart{op: newOp(kid, opValue), rangeDelim: "–", set: kid.attrs}
 		part.name = kid.attrs["name"]
 		if v, ok := kid.attrs["range-delimiter"]; ok {
 			part.rangeDelim = v

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parse moves particles and suffixes from the family and given name to members of their own, as far as the data
-// have not done so: "van der Berg" and "Ludwig van" are written so in most data.
+// parse moves particles and suffixes from the family and given name to their own members, unless these are set:
+// most data has "van der Berg" as a family name and "Ludwig van" as a given name (section Name Particles).
 func (n *Name) parse() {
 	if quoted, ok := strings.CutPrefix(n.Family, `"`); ok && strings.HasSuffix(quoted, `"`) {
 		n.Family = strings.TrimSuffix(quoted, `"`)
@@ -23,15 +23,15 @@ func (n *Name) parse() {
 			n.Given, n.Suffix = strings.TrimSpace(given), strings.TrimSpace(rest)
 		}
 	}
-	if n.Demoted == "" {
-		n.Demoted, n.Family = leading(n.Family)
+	if n.NonDropping == "" {
+		n.NonDropping, n.Family = leading(n.Family)
 	}
 	if n.Dropping == "" {
 		n.Given, n.Dropping = trailing(n.Given)
 	}
 }
 
-// leading splits the leading words in lower case from a family name.
+// leading splits the leading words in lower case from a family name: the non-dropping particle.
 func leading(s string) (particle, rest string) {
 	end := 0
 	for {
@@ -52,7 +52,7 @@ func leading(s string) (particle, rest string) {
 	return strings.TrimSpace(s[:end]), s[end:]
 }
 
-// trailing splits the trailing words in lower case from a given name.
+// trailing splits the trailing words in lower case from a given name: the dropping particle.
 func trailing(s string) (rest, particle string) {
 	start := len(s)
 	for {

@@ -177,7 +177,7 @@ func (c *run) op(o *op) (*box, status) {
 	case opDate:
 		return c.date(o)
 	}
-	boxes, s := c.list(c.choose(o)) // a substitute
+	boxes, s := c.list(c.choose(o)) // in a substitute; elsewhere, collect resolves a cs:choose
 	return join(boxes, ""), s
 }
 
@@ -293,7 +293,7 @@ func (c *run) variable(o *op) (*box, status) {
 // slotBox returns the slot of the year's suffix.
 func slotBox() *box { return &box{leaf: styleLeaf, text: SuffixSlot, slot: true} }
 
-// use notes that a variable has been rendered in place of names.
+// use records that a substitute has rendered a variable.
 func (c *run) use(variable string) {
 	if c.substitute {
 		if c.used == nil {

@@ -162,25 +162,25 @@ func (n *node) check() error {
 	}
 	r, ok := elements[n.name]
 	if !ok {
-		return n.fail("unknown element <%s>", n.name)
+		return n.errorf("unknown element <%s>", n.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.attrs)) {
 		if !r.attrs[name] {
-			return n.fail("<%s> has no attribute %q", n.name, name)
+			return n.errorf("<%s> has no attribute %q", n.name, name)
 		}
 		if err := n.checkValue(name, n.attrs[name]); err != nil {
 			return err
 		}
 	}
 	if n.name == "date" && len(n.kids) > maxDateParts {
-		return n.fail("<date> has more than %d parts", maxDateParts)
+		return n.errorf("<date> has more than %d parts", maxDateParts)
 	}
 	for _, kid := range n.kids {
 		if !r.kids[kid.name] {
 			if _, known := elements[kid.name]; !known && kid.name != "info" {
-				return kid.fail("unknown element <%s>", kid.name)
+				return kid.errorf("unknown element <%s>", kid.name)
 			}
-			return kid.fail("<%s> is not allowed in <%s>", kid.name, n.name)
+			return kid.errorf("<%s> is not allowed in <%s>", kid.name, n.name)
 		}
 		if err := kid.check(); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (n *node) check() error {
 	}
 	mixed := len(r.kids) > 0 && n.name != "term"
 	if (mixed || r.attrs != nil && r.kids == nil) && strings.TrimSpace(n.text) != "" {
-		return n.fail("<%s> has text: %.40q", n.name, strings.TrimSpace(n.text))
+		return n.errorf("<%s> has text: %.40q", n.name, strings.TrimSpace(n.text))
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (n *node) checkValue(name, value string) error {
 	case "et-al-min", "et-al-use-first", "et-al-subsequent-min", "et-al-subsequent-use-first", "names-min",
 		"names-use-first", "near-note-distance", "entry-spacing", "line-spacing":
 		if _, err := strconv.Atoi(strings.TrimSpace(value)); err != nil {
-			return n.fail("%s=%q is not a number", name, value)
+			return n.errorf("%s=%q is not a number", name, value)
 		}
 	}
 	if !ok {
@@ -214,13 +214,13 @@ func (n *node) checkValue(name, value string) error {
 	}
 	if !listAttrs[name] && !(name == "variable" && (n.name == "names" || n.name == "if" || n.name == "else-if")) {
 		if !allowed[value] {
-			return n.fail("%s=%q is not allowed for <%s>", name, value, n.name)
+			return n.errorf("%s=%q is not allowed for <%s>", name, value, n.name)
 		}
 		return nil
 	}
 	for word := range strings.FieldsSeq(value) {
 		if !allowed[word] {
-			return n.fail("%s=%q: %q is not known", name, value, word)
+			return n.errorf("%s=%q: %q is not known", name, value, word)
 		}
 	}
 	return nil

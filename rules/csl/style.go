@@ -119,11 +119,11 @@ type cond struct {
 
 // names is a compiled cs:names.
 type names struct {
-	variables  []string
+	variables  []string // in the order in which they are rendered
 	name       nameStyle
 	etal       etal
 	label      *op
-	labelFirst bool
+	labelFirst bool // the label precedes the names
 	substitute []op
 }
 
@@ -138,13 +138,13 @@ type nameStyle struct {
 	and            string
 	etalDelim      string // delimiter-precedes-et-al
 	lastDelim      string // delimiter-precedes-last
-	min, first     int
-	useLast        bool
-	initialize     bool
+	min, first     int    // et-al-min, et-al-use-first
+	useLast        bool   // et-al-use-last
+	initialize     bool   // the attribute of this name
 	initials       string // initialize-with
-	hasInitials    bool
-	sortOrder      string
-	separator      string
+	hasInitials    bool   // initialize-with is set
+	sortOrder      string // name-as-sort-order
+	separator      string // sort-separator
 	delim          string
 	form           string
 	format         format
@@ -185,8 +185,8 @@ func (f format) over(g format) format {
 		pick(f.decoration, g.decoration), pick(f.align, g.align)}
 }
 
-// number returns an attribute as a number, or 0. The schema has been checked.
-func number(s string) int {
+// integer returns the value of an attribute as a number, or 0. The schema has been checked.
+func integer(s string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(s))
 	return n
 }

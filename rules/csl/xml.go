@@ -31,8 +31,8 @@ type node struct {
 	raw   []byte // becomes text at the end of the element
 }
 
-// fail returns a syntax error at the line of n.
-func (n *node) fail(format string, args ...any) error {
+// errorf returns a *SyntaxError at the line of n.
+func (n *node) errorf(format string, args ...any) error {
 	return &SyntaxError{Line: n.line, Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -73,7 +73,7 @@ func readXML(src []byte, root string) (*node, error) {
 		return nil, &SyntaxError{Line: 1, Reason: "the file has no element <" + root + ">"}
 	}
 	if r.root.name != root {
-		return nil, r.root.fail("the document is a <%s>, not a <%s>", r.root.name, root)
+		return nil, r.root.errorf("the document is a <%s>, not a <%s>", r.root.name, root)
 	}
 	return r.root, nil
 }
@@ -123,31 +123,31 @@ func (r *xmlReader) add(token xml.Token, line int) error {
 func (r *xmlReader) start(t *xml.StartElement, line int) error {
 	n := &node{name: t.Name.Local, line: line, attrs: make(map[string]string, len(t.Attr))}
 	if r.count++; r.count > maxElements {
-		return n.fail("more than %d elements", maxElements)
+		return n.errorf("more than %d elements", maxElements)
 	}
 	if len(r.stack) >= maxDepth {
-		return n.fail("more than %d levels of elements", maxDepth)
+		return n.errorf("more than %d levels of elements", maxDepth)
 	}
 	if t.Name.Space != namespace {
-		return n.fail("<%s> is not in the namespace %s", n.name, namespace)
+		return n.errorf("<%s> is not in the namespace %s", n.name, namespace)
 	}
 	for _, a := range t.Attr {
 		switch {
 		case a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns":
 			continue
 		case len(a.Value) > maxAttribute:
-			return n.fail("attribute %q is longer than %d bytes", a.Name.Local, maxAttribute)
+			return n.errorf("attribute %q is longer than %d bytes", a.Name.Local, maxAttribute)
 		case a.Name.Space == "http://www.w3.org/XML/1998/namespace" || a.Name.Space == "xml":
 			a.Name.Local = "xml:" + a.Name.Local
 		}
 		if _, twice := n.attrs[a.Name.Local]; twice {
-			return n.fail("attribute %q occurs twice", a.Name.Local)
+			return n.errorf("attribute %q occurs twice", a.Name.Local)
 		}
 		n.attrs[a.Name.Local] = a.Value
 	}
 	if len(r.stack) == 0 {
 		if r.root != nil {
-			return n.fail("a second element after the end of <%s>", r.root.name)
+			return n.errorf("a second element after the end of <%s>", r.root.name)
 		}
 		r.root = n
 	} else {
