@@ -1,20 +1,29 @@
-// Figures of other services for records with a DOI. Nothing is requested of a service before the visitor agrees; until
-// then, and where it does not answer, there are plain links to its pages. Of an answer only one number is read: no
-// script, style, picture or markup of a service gets into the page.
+// Figures of other services for records with a DOI. Nothing is requested of a service before the visitor agrees;
+// until then, and where it does not answer, there are plain links to its pages. Of an answer only one number is
+// read: no script, style, picture or markup of a service gets into the page.
 
 const here = new URL(import.meta.url);
 const services = {
-  altmetric: { name: "Altmetric", server: "https://api.altmetric.com", path: "/v1/doi/", figure: (answer) => answer.score },
-  dimensions: { name: "Dimensions", server: "https://metrics-api.dimensions.ai", path: "/doi/", figure: (answer) => answer.times_cited },
+  altmetric: {
+    name: "Altmetric", server: "https://api.altmetric.com", path: "/v1/doi/", figure: (answer) => answer.score,
+  },
+  dimensions: {
+    name: "Dimensions", server: "https://metrics-api.dimensions.ai", path: "/doi/",
+    figure: (answer) => answer.times_cited,
+  },
 };
 const texts = {
   en: {
-    offer: (names, hosts) => `Figures of ${names} are not loaded. They come from ${hosts}, which then get your IP address and the DOIs of what you see.`,
-    load: "Load figures", loaded: (names, hosts) => `Figures of ${names} are loaded from ${hosts}.`, stop: "Stop loading them", and: " and ",
+    offer: (names, hosts) => `Figures of ${names} are not loaded. They come from ${hosts}, ` +
+      "which then get your IP address and the DOIs of what you see.",
+    loaded: (names, hosts) => `Figures of ${names} are loaded from ${hosts}.`,
+    load: "Load figures", stop: "Stop loading them", and: " and ",
   },
   de: {
-    offer: (names, hosts) => `Zahlen von ${names} werden nicht geladen. Sie kommen von ${hosts}; dorthin gehen dann Ihre IP-Adresse und die DOIs der angezeigten Einträge.`,
-    load: "Zahlen laden", loaded: (names, hosts) => `Zahlen von ${names} werden von ${hosts} geladen.`, stop: "Nicht mehr laden", and: " und ",
+    offer: (names, hosts) => `Zahlen von ${names} werden nicht geladen. Sie kommen von ${hosts}; ` +
+      "dorthin gehen dann Ihre IP-Adresse und die DOIs der angezeigten Einträge.",
+    loaded: (names, hosts) => `Zahlen von ${names} werden von ${hosts} geladen.`,
+    load: "Zahlen laden", stop: "Nicht mehr laden", and: " und ",
   },
 };
 const patience = 10_000; // milliseconds for an answer
@@ -26,12 +35,17 @@ const key = `vitrine-badges ${here.origin}`;
 let agreed = new Set(remembered());
 
 function remembered() {
-  try { return (localStorage.getItem(key) ?? "").split(",").filter((name) => Object.hasOwn(services, name)); } catch { return []; }
+  try {
+    return (localStorage.getItem(key) ?? "").split(",").filter((name) => Object.hasOwn(services, name));
+  } catch { return []; }
 }
 
 function agree(names, yes) {
   for (const name of names) agreed[yes ? "add" : "delete"](name);
-  try { agreed.size ? localStorage.setItem(key, [...agreed].join()) : localStorage.removeItem(key); } catch { /* It holds for this page. */ }
+  try {
+    if (agreed.size) localStorage.setItem(key, [...agreed].join());
+    else localStorage.removeItem(key);
+  } catch { /* It holds for this page. */ }
   changed();
 }
 
@@ -59,7 +73,8 @@ function next() {
 
 // ask returns the figure of a service for a DOI, or undefined.
 function ask(name, doi) {
-  const service = services[name], url = service.server + service.path + doi.split("/").map(encodeURIComponent).join("/");
+  const service = services[name];
+  const url = service.server + service.path + doi.split("/").map(encodeURIComponent).join("/");
   if (!known.has(url)) {
     known.set(url, new Promise((resolve) => waiting.push(async () => {
       if (!agreed.has(name)) { // taken back meanwhile
@@ -74,7 +89,9 @@ function ask(name, doi) {
 }
 
 async function read(url) {
-  const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", signal: AbortSignal.timeout(patience) });
+  const response = await fetch(url, {
+    credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", signal: AbortSignal.timeout(patience),
+  });
   if (!response.ok) throw new Error(response.status);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -99,15 +116,18 @@ const dressed = new WeakSet(); // links
 // asked for as their entries come into view. A list that has grown is dressed again: its new links follow what the
 // visitor decided.
 export function dress(list, lang) {
-  const t = texts[/^de\b/i.test(lang) ? "de" : "en"], links = [...list.querySelectorAll("a[data-badge][data-doi]")].filter((link) => Object.hasOwn(services, link.dataset.badge) && !dressed.has(link));
+  const t = texts[/^de\b/i.test(lang) ? "de" : "en"];
+  const links = [...list.querySelectorAll("a[data-badge][data-doi]")]
+    .filter((link) => Object.hasOwn(services, link.dataset.badge) && !dressed.has(link));
   for (const link of links) dressed.add(link);
   const names = Object.keys(services).filter((name) => links.some((link) => link.dataset.badge === name));
   if (!names.length) return;
   const all = (text) => names.map(text).join(t.and);
-  const said = document.createElement("span"), button = Object.assign(document.createElement("button"), { type: "button", className: "vl-again" });
+  const said = document.createElement("span");
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "vl-again" });
   const control = Object.assign(document.createElement("p"), { className: "vl-consent", lang });
   control.append(said, " ", button);
-  const heading = list.querySelector(":scope > h1, :scope > h2, :scope > h3, :scope > h4, :scope > h5, :scope > h6, :scope > header");
+  const heading = list.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6, header)");
   if (!list.querySelector(":scope > .vl-consent")) { // else that one decides for the new links, too
     if (heading) heading.after(control);
     else list.prepend(control);
@@ -121,7 +141,8 @@ export function dress(list, lang) {
       seen.unobserve(target);
       ask(badge, doi).then((number) => {
         target.dataset.answered = number !== undefined;
-        if (number !== undefined && agreed.has(badge)) target.textContent = `${services[badge].name}: ${number.toLocaleString(lang)}`;
+        if (number === undefined || !agreed.has(badge)) return;
+        target.textContent = `${services[badge].name}: ${number.toLocaleString(lang)}`;
       });
     }
   }, { rootMargin: "200px" });
@@ -131,7 +152,8 @@ export function dress(list, lang) {
       shown.delete(update);
       return;
     }
-    said.textContent = t[yes() ? "loaded" : "offer"](all((name) => services[name].name), all((name) => new URL(services[name].server).host));
+    const text = t[yes() ? "loaded" : "offer"];
+    said.textContent = text(all((name) => services[name].name), all((name) => new URL(services[name].server).host));
     button.textContent = t[yes() ? "stop" : "load"];
     for (const link of links) {
       seen.unobserve(link);

@@ -6,23 +6,30 @@ const here = new URL(import.meta.url);
 const facetNames = ["year", "type", "subtype", "unit", "person", "project", "topic", "keyword", "oa"];
 const narrowing = ["q", ...facetNames, ...facetNames.map((name) => `not.${name}`), "ids", "exclude"];
 const filters = [...narrowing, "deep", "sort"];
-const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump", "pager"]; // not of an export
+// Exports have no looks.
+const looks = ["group", "counts", "authors", "page", "limit", "h", "chart", "numbered", "jump", "pager"];
 const flags = ["deep", "counts", "chart", "numbered", "jump"]; // need no value
-const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
+const formats = {
+  BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom",
+};
 const patience = 15_000; // milliseconds
 const pause = 250; // from the last key to the search
 const few = 8; // values of a facet in sight
 
 const texts = {
   en: {
-    search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", text: "Copy", copied: "Citation copied.",
-    marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again", more: "Load more",
+    search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", again: "Try again",
+    copy: "Copy citation", text: "Copy", copied: "Citation copied.", more: "Load more",
+    marked: "The citation is selected: copy it with the keyboard.",
+    failed: "The list could not be updated just now.",
     year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic",
     keyword: "Keyword", oa: "Open access",
   },
   de: {
-    search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
-    marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen", more: "Mehr laden",
+    search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export",
+    again: "Erneut versuchen", copy: "Zitat kopieren", text: "Kopieren", copied: "Zitat kopiert.",
+    more: "Mehr laden", marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.",
+    failed: "Die Liste konnte gerade nicht aktualisiert werden.",
     year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person",
     project: "Projekt", topic: "Thema",
     keyword: "Schlagwort", oa: "Open Access",
@@ -31,7 +38,9 @@ const texts = {
 
 // A page that requires Trusted Types allows this policy. If it does not, nothing is parsed and the list stays.
 let policy = { createHTML: (html) => html };
-try { policy = globalThis.trustedTypes?.createPolicy("vitrine-list", policy) ?? policy; } catch { /* It does not. */ }
+try {
+  policy = globalThis.trustedTypes?.createPolicy("vitrine-list", policy) ?? policy;
+} catch { /* It does not. */ }
 
 // make returns an element. Attributes that are functions are listeners.
 export function make(tag, attributes = {}, ...children) {
@@ -44,7 +53,9 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|details|div|em|figcaption|figure|g|h[1-6]|i|img|input|label|li|mark|nav|ol|p|pre|q|rect|s|section|small|span|strong|su[bp]|summary|svg|table|tbody|td|text|th|thead|time|title|tr|u|ul|wbr)$/;
+const harmless = `a abbr article b bdi br cite code dd dl dt details div em figcaption figure g h1 h2 h3 h4 h5 h6 i
+  img input label li mark nav ol p pre q rect s section small span strong sub sup summary svg table tbody td text th
+  thead time title tr u ul wbr`.split(/\s+/);
 
 // parse returns the list of an answer without anything that runs or loads, whatever the server is.
 function parse(html, base) {
@@ -52,10 +63,11 @@ function parse(html, base) {
   if (!list) throw new Error("the answer has no list");
   for (const element of [list, ...list.querySelectorAll("*")]) {
     const image = element.localName === "img"; // a photo
-    if (!harmless.test(element.localName) || image && !element.matches(".vl-photo")) element.remove();
+    if (!harmless.includes(element.localName) || image && !element.matches(".vl-photo")) element.remove();
     if (image) Object.assign(element, { loading: "lazy", referrerPolicy: "no-referrer" });
     for (const { name, value } of [...element.attributes]) {
-      if (/^on|^style$|^background$|^srcset$|:/.test(name) || element instanceof SVGElement && /[\\(]/.test(value)) element.removeAttribute(name); // url(…), too
+      const loads = element instanceof SVGElement && /[\\(]/.test(value); // url(…)
+      if (loads || /^on|^style$|^background$|^srcset$|:/.test(name)) element.removeAttribute(name);
     }
     if (element.localName === "input") element.type = "checkbox"; // that unfolds names
     for (const [name, allowed] of [["href", /^(?:https?|mailto|tel):$/], ["src", /^https?:$/]]) {
@@ -79,7 +91,10 @@ async function load(url, signal, cache) {
 let typing; // the element whose search is the last entry of the history
 
 class VitrineList extends HTMLElement {
-  static observedAttributes = ["src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "more", "exports", ...filters, ...looks];
+  static observedAttributes = [
+    "src", "facets", "lang", "citation-style", "untitled", "show", "search", "copy", "more", "exports",
+    ...filters, ...looks,
+  ];
 
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
   #connection; // AbortController until the element leaves the page
@@ -104,7 +119,8 @@ class VitrineList extends HTMLElement {
     }
     document.addEventListener("visibilitychange", () => {
       const age = Number(this.getAttribute("refresh") ?? 300); // seconds
-      if (!document.hidden && !this.#longer && age > 0 && Date.now() - this.#asked > age * 1000) this.#update("no-cache");
+      const old = age > 0 && Date.now() - this.#asked > age * 1000;
+      if (old && !document.hidden && !this.#longer) this.#update("no-cache");
     }, { signal: this.#connection.signal });
     this.#plan();
   }
@@ -148,7 +164,8 @@ class VitrineList extends HTMLElement {
   // attribute removes page, which is the last.
   get #linked() {
     const names = [...(this.hasAttribute("search") ? ["q"] : []), ...this.#faceted, "page"];
-    return new Map(names.filter((name) => name in this.#own).map((name) => [`vl-${this.id && `${this.id}-`}${name}`, name]));
+    const own = names.filter((name) => name in this.#own), id = this.id && `${this.id}-`;
+    return new Map(own.map((name) => [`vl-${id}${name}`, name]));
   }
 
   #read(acted) {
@@ -166,7 +183,8 @@ class VitrineList extends HTMLElement {
   // #write gives the page an address with what visitors changed.
   #write() {
     const linked = this.#linked;
-    const others = location.search.slice(1).split("&").filter((pair) => pair && !linked.has(new URLSearchParams(pair).keys().next().value));
+    const others = location.search.slice(1).split("&")
+      .filter((pair) => pair && !linked.has(new URLSearchParams(pair).keys().next().value));
     const changed = new URLSearchParams();
     for (const [key, name] of linked) {
       const value = this.getAttribute(name) ?? "";
@@ -174,7 +192,8 @@ class VitrineList extends HTMLElement {
     }
     const url = new URL(location);
     url.search = [...others, ...(changed.size ? [changed] : [])].join("&").replaceAll("%2C", ",");
-    if (url.href !== location.href) history[this.#entry === "q" && typing === this ? "replaceState" : "pushState"](history.state, "", url);
+    const step = this.#entry === "q" && typing === this ? "replaceState" : "pushState";
+    if (url.href !== location.href) history[step](history.state, "", url);
     typing = this.#entry === "q" ? this : undefined;
   }
 
@@ -200,10 +219,12 @@ class VitrineList extends HTMLElement {
     return url.href;
   }
 
-  #value(name) { return this.getAttribute(name)?.trim() || (flags.includes(name) && this.hasAttribute(name) ? "1" : ""); }
+  #value(name) {
+    return this.getAttribute(name)?.trim() || (flags.includes(name) && this.hasAttribute(name) ? "1" : "");
+  }
 
-  // #frame returns the URL in src. It may be that of a page that a reader had narrowed: then the narrower list is the
-  // frame, and where two parameters say that, as in unit=A&and.unit=B, nothing is left to choose.
+  // #frame returns the URL in src. It may be that of a page that a reader had narrowed: then the narrower list is
+  // the frame, and where two parameters say that, as in unit=A&and.unit=B, nothing is left to choose.
   get #frame() {
     const url = new URL(this.getAttribute("src"), document.baseURI), given = url.searchParams;
     for (const name of narrowing) {
@@ -229,8 +250,8 @@ class VitrineList extends HTMLElement {
       const facets = this.#faceted.join();
       const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
       const known = !counted || counted === this.#counts.url && cache !== "no-cache";
-      const counts = known ? this.#counts
-        : load(counted, signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
+      const read = (text) => ({ url: counted, facets: JSON.parse(text).facets });
+      const counts = known ? this.#counts : load(counted, signal, cache).then(read, () => this.#counts);
       const html = await load(url, signal, cache);
       const list = parse(html, url);
       const found = await counts;
@@ -240,13 +261,15 @@ class VitrineList extends HTMLElement {
         if (html !== this.#shown) this.#show(list);
         this.#dress(); // its formats
         this.#shown = html;
-        this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
+        const parts = this.#acted ? [...list.querySelectorAll(".vl-count, .vl-here")] : [];
+        this.#say(parts.map((e) => e.textContent).join(". "));
         this.#acted = false;
       };
     });
   }
 
-  // #ask runs work that asks for a URL, in place of what was asked before. Work returns a function that shows the answer.
+  // #ask runs work that asks for a URL, in place of what was asked before. Work returns a function that shows the
+  // answer.
   async #ask(address, work) {
     this.#request?.abort();
     const request = this.#request = new AbortController();
@@ -275,10 +298,11 @@ class VitrineList extends HTMLElement {
     const wanted = [t.search, this.hasAttribute("search"), this.hasAttribute("exports")];
     if (this.#tools.dataset.has !== String(wanted)) {
       const links = Object.keys(formats).map((name) => make("li", {}, make("a", { href: "" }, name)));
+      const menu = [make("summary", {}, t.export), make("ul", {}, ...links)];
       this.#tools.dataset.has = wanted;
       this.#tools.replaceChildren(
         ...(wanted[1] ? [this.#makeSearch(t)] : []),
-        ...(wanted[2] ? [make("details", { class: "vl-exports" }, make("summary", {}, t.export), make("ul", {}, ...links))] : []),
+        ...(wanted[2] ? [make("details", { class: "vl-exports" }, ...menu)] : []),
       );
     }
     const box = this.#tools.querySelector("input:not(:focus)");
@@ -303,14 +327,20 @@ class VitrineList extends HTMLElement {
       event.preventDefault(); // the page may have a form around it
       search();
     };
-    const box = make("input", { type: "search", class: "vl-q", autocomplete: "off", maxlength: 200, enterkeyhint: "search", input, change: search, keydown });
+    const box = make("input", {
+      type: "search", class: "vl-q", autocomplete: "off", maxlength: 200, enterkeyhint: "search",
+      input, change: search, keydown,
+    });
     return make("div", { class: "vl-search", role: "search" }, make("label", {}, make("span", {}, t.search), box));
   }
 
   get #faceted() { return this.getAttribute("facets")?.match(/[^\s,]+/g) ?? []; }
 
   // #chosen returns the values of a parameter, as they are written: with a backslash before their own commas.
-  #chosen(name) { return (this.getAttribute(name)?.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.trim()).filter(Boolean); }
+  #chosen(name) {
+    const values = this.getAttribute(name)?.match(/(?:\\.|[^,\\])+/g) ?? [];
+    return values.map((value) => value.trim()).filter(Boolean);
+  }
 
   #choose(name, value) {
     this.#acted = true;
@@ -332,24 +362,32 @@ class VitrineList extends HTMLElement {
     for (const [name, values] of Object.entries(facets)) {
       const settled = this.#frame.searchParams.has(`and.${name}`);
       const chosen = this.#chosen(name);
+      const chip = (text, attributes) =>
+        make("li", {}, make("button", { type: "button", class: "vl-chip", ...attributes }, ...text));
       const chips = values.map(({ value, label, count, fixed }) => {
         const text = [label ?? value, " ", make("span", { class: "vl-n" }, count)];
-        if (fixed || settled) return make("li", {}, make("button", { type: "button", class: "vl-chip", disabled: "", "aria-pressed": Boolean(fixed) }, ...text));
-        const own = name === "year" ? String(value ?? "missing") : String(value).replace(/[\\,]|\.(?=\.)/g, "\\$&"), pressed = chosen.includes(own);
-        const others = chosen.filter((other) => other !== own && !(name === "year" && /\.\.|^last/.test(other))); // a year replaces ranges
+        if (fixed || settled) return chip(text, { disabled: "", "aria-pressed": Boolean(fixed) });
+        const year = name === "year"; // which replaces ranges
+        const own = year ? String(value ?? "missing") : String(value).replace(/[\\,]|\.(?=\.)/g, "\\$&");
+        const pressed = chosen.includes(own);
+        const others = chosen.filter((other) => other !== own && !(year && /\.\.|^last/.test(other)));
         const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
-        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, ...text));
+        return chip(text, { name, value: own, "aria-pressed": pressed, click });
       });
       const rest = make("ul", {}, ...chips.splice(few));
       const more = make("details", { "data-name": name }, make("summary", {}, `${t.all} (${values.length})`), rest);
       more.open = opened.includes(name) || rest.querySelector("[aria-pressed=true]");
-      if (values.length) sets.push(make("fieldset", { class: "vl-facet" }, make("legend", {}, t[name] ?? name), make("ul", {}, ...chips), ...(rest.firstChild ? [more] : [])));
+      const parts = [make("legend", {}, t[name] ?? name), make("ul", {}, ...chips)];
+      if (rest.firstChild) parts.push(more);
+      if (values.length) sets.push(make("fieldset", { class: "vl-facet" }, ...parts));
     }
     const active = Object.keys(facets).filter((name) => this.#chosen(name).length);
-    if (active.length) sets.push(make("button", { type: "button", class: "vl-reset", click: () => active.forEach((name) => this.#choose(name)) }, t.reset));
+    const click = () => active.forEach((name) => this.#choose(name));
+    if (active.length) sets.push(make("button", { type: "button", class: "vl-reset", click }, t.reset));
     this.#chips.replaceChildren(...sets);
     const buttons = [...this.#chips.querySelectorAll("button:enabled")];
-    if (focus) (buttons.find(({ name, value }) => name === focus.name && value === focus.value) ?? buttons[0])?.focus({ preventScroll: true });
+    const same = ({ name, value }) => name === focus.name && value === focus.value;
+    if (focus) (buttons.find(same) ?? buttons[0])?.focus({ preventScroll: true });
   }
 
   #show(list) {
@@ -377,24 +415,31 @@ class VitrineList extends HTMLElement {
 
   // #offer offers figures of other services where the list has links to them; without the module these stay links.
   #offer(list) {
-    if (list.querySelector("[data-badge]")) import(new URL("badges.js", here)).then(({ dress }) => dress(list, this.#lang), () => {});
+    if (!list.querySelector("[data-badge]")) return;
+    import(new URL("badges.js", here)).then(({ dress }) => dress(list, this.#lang), () => {});
   }
 
   // #finish adds to a list what the server does not write: buttons, and ids that the page does not have yet.
   #finish(list) {
     const t = this.#texts;
-    const button = (source, text, name) => make("button", { type: "button", class: "vl-copy", "aria-label": `${text}: ${name}`, click: () => this.#copy(source) }, text);
+    const button = (source, text, name) => make("button", {
+      type: "button", class: "vl-copy", "aria-label": `${text}: ${name}`, click: () => this.#copy(source),
+    }, text);
     for (const item of this.hasAttribute("copy") ? list.querySelectorAll(".vl-item") : []) {
       const citation = item.querySelector(".vl-citation") ?? item;
-      (item.querySelector(".vl-links") ?? item).append(button(citation, t.copy, citation.textContent.trim().slice(0, 80)));
+      const name = citation.textContent.trim().slice(0, 80);
+      (item.querySelector(".vl-links") ?? item).append(button(citation, t.copy, name));
     }
-    for (const source of list.querySelectorAll(".vl-fold > pre")) source.after(button(source, t.text, source.previousSibling.textContent), " ");
+    for (const source of list.querySelectorAll(".vl-fold > pre")) {
+      source.after(button(source, t.text, source.previousSibling.textContent), " ");
+    }
     this.#rename(list);
     const pager = this.hasAttribute("more") && list.querySelector(".vl-pager");
     if (!pager) return;
     const next = pager.querySelector(".vl-next")?.dataset.page;
     for (const part of pager.querySelectorAll(".vl-here, .vl-next, .vl-last")) part.remove();
-    if (next) pager.before(make("p", { class: "vl-further" }, make("button", { type: "button", click: () => this.#more(next) }, t.more)));
+    const further = make("button", { type: "button", click: () => this.#more(next) }, t.more);
+    if (next) pager.before(make("p", { class: "vl-further" }, further));
     if (!pager.firstElementChild) pager.remove(); // else the ways back from a later page stay
   }
 
@@ -410,9 +455,10 @@ class VitrineList extends HTMLElement {
     });
   }
 
-  // #append puts the entries of another page behind those of the list. A group that goes on has its heading already.
+  // #append puts the entries of another page behind those of the list. A group that goes on has its heading.
   #append(more) {
-    const list = this.#main.querySelector(".vl-list"), parts = [...more.children].filter((e) => e.matches(".vl-group, .vl-items"));
+    const list = this.#main.querySelector(".vl-list");
+    const parts = [...more.children].filter((e) => e.matches(".vl-group, .vl-items"));
     const first = more.querySelector(".vl-item"), [last] = [...list.querySelectorAll(".vl-items")].slice(-1);
     while (parts[0]?.matches(".vl-continued")) parts.shift();
     if (parts[0]?.matches(".vl-items")) last.append(...parts.shift().children);
@@ -420,7 +466,8 @@ class VitrineList extends HTMLElement {
     // "120 entries, 26–50" becomes "120 entries, 1–50".
     const range = /, (\d[\d.,]*)(?:–(\d[\d.,]*))?(?= |$)/, count = list.querySelector(".vl-count");
     const [, from] = range.exec(count.textContent) ?? [];
-    count.textContent = more.querySelector(".vl-count").textContent.replace(range, (_, begin, end) => `, ${from}–${end ?? begin}`);
+    count.textContent = more.querySelector(".vl-count").textContent
+      .replace(range, (_, begin, end) => `, ${from}–${end ?? begin}`);
     const further = more.querySelector(".vl-further");
     list.querySelector(".vl-further").replaceWith(...(further ? [further] : []));
     this.#longer = true;
@@ -433,9 +480,12 @@ class VitrineList extends HTMLElement {
   #rename(list) {
     const { id } = list;
     let own = id;
-    for (let n = 2; id && [...document.querySelectorAll(`#${CSS.escape(own)}`)].some((element) => !this.contains(element)); n++) own = `${id}_${n}`;
+    const taken = () => [...document.querySelectorAll(`#${CSS.escape(own)}`)].some((e) => !this.contains(e));
+    for (let n = 2; id && taken(); n++) own = `${id}_${n}`;
     for (const element of [list, ...list.querySelectorAll("[id]")]) {
-      for (const at of element.attributes) if (/^(?:id|aria-labelledby)$/.test(at.name)) at.value = at.value.replace(id, own);
+      for (const at of element.attributes) {
+        if (/^(?:id|aria-labelledby)$/.test(at.name)) at.value = at.value.replace(id, own);
+      }
     }
     for (const link of list.querySelectorAll(".vl-jump a[href^='#']")) {
       link.setAttribute("href", link.hash.replace(id, own));
@@ -459,13 +509,14 @@ class VitrineList extends HTMLElement {
 
   #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true })); }
 
-  // #click turns the page in place, unless the server is away: then the link leads where it says. A link to a group goes
-  // to it where it is shown, also in a shadow root, into which browsers follow no link.
+  // #click turns the page in place, unless the server is away: then the link leads where it says. A link to a group
+  // goes to it where it is shown, also in a shadow root, into which browsers follow no link.
   #click(event) {
     const link = event.target.closest(".vl-pager a[data-page], .vl-jump a");
     const elsewhere = event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
     if (!link || elsewhere || event.defaultPrevented) return;
-    const end = link.hash.slice(link.hash.lastIndexOf("_g__")), group = link.closest(".vl-jump") && this.#group(end);
+    const end = link.hash.slice(link.hash.lastIndexOf("_g__"));
+    const group = link.closest(".vl-jump") && this.#group(end);
     if (!group && this.#status.matches(".vl-failed")) return;
     event.preventDefault();
     if (group) return this.#go(group);
@@ -487,7 +538,8 @@ class VitrineList extends HTMLElement {
       for (const e of whole.querySelectorAll(".vl-gap, .vl-unfold")) e.remove(); // all names
       for (const e of whole.querySelectorAll("br")) e.after(" ");
       const plain = whole.textContent.replace(/\s+/g, " ").trim();
-      await navigator.clipboard.write([new ClipboardItem({ ...form("text/plain", plain), ...form("text/html", whole.outerHTML) })]);
+      const forms = { ...form("text/plain", plain), ...form("text/html", whole.outerHTML) };
+      await navigator.clipboard.write([new ClipboardItem(forms)]);
       this.#say(t.copied);
     } catch {
       getSelection().selectAllChildren(citation);
@@ -501,5 +553,7 @@ if (!customElements.get("vitrine-list")) customElements.define("vitrine-list", V
 // Pages of this server say in an iframe how high they are: <iframe data-vitrine> follows.
 addEventListener("message", ({ data, origin, source }) => {
   if (origin !== here.origin || !(data?.vitrine > 0)) return;
-  for (const frame of document.querySelectorAll("iframe[data-vitrine]")) if (frame.contentWindow === source) frame.height = data.vitrine;
+  for (const frame of document.querySelectorAll("iframe[data-vitrine]")) {
+    if (frame.contentWindow === source) frame.height = data.vitrine;
+  }
 });

@@ -4,7 +4,9 @@
 // around hears how high this one is.
 if (parent !== window) {
   for (const own of document.querySelectorAll(".vl-top, .vl-skip")) own.hidden = true;
-  for (const link of document.querySelectorAll("a[href]")) if (link.origin !== location.origin) link.target = "_top";
+  for (const link of document.querySelectorAll("a[href]")) {
+    if (link.origin !== location.origin) link.target = "_top";
+  }
   new ResizeObserver(() => {
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
     parent.postMessage({ vitrine: height, height }, "*");

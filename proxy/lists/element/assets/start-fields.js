@@ -1,7 +1,7 @@
 // The fields of the builder: what they suggest, and the values that are chosen in them.
 //
-// A typed field has texts with commas between. What the server suggested is a known text, which stands for an id. Fields
-// of records keep the chosen ones in a list of their own, in their order.
+// A typed field has texts with commas between. What the server suggested is a known text, which stands for an id.
+// Fields of records keep the chosen ones in a list of their own, in their order.
 
 import { make } from "./list.js";
 
@@ -17,7 +17,9 @@ export const kind = () => ("persons" in list.selectedOptions[0].dataset ? "perso
 export const applies = (field) => [undefined, kind()].includes(field.closest("[data-of]")?.dataset.of);
 
 const suggesting = [...form.querySelectorAll("[data-facet]")];
-export const chosen = new Map(suggesting.filter(({ dataset }) => dataset.facet === "ids").map((field) => [field, []])); // records: id and title
+// chosen has the records of a field: their ids and titles.
+const ofRecords = suggesting.filter(({ dataset }) => dataset.facet === "ids");
+export const chosen = new Map(ofRecords.map((field) => [field, []]));
 export const typed = suggesting.filter((field) => !chosen.has(field)); // fields of texts
 export const counted = [...new Set(typed.map((field) => field.dataset.facet))].join();
 const known = new Map(suggesting.map((field) => [field, new Map()])); // values by their texts
@@ -51,7 +53,8 @@ function split(field) {
 export function values(field) {
   if (chosen.has(field)) return chosen.get(field);
   const { facet } = field.dataset;
-  return split(field).filter(Boolean).map((text) => known.get(field).get(text) ?? (subjects.includes(facet) ? undefined : { id: facet === "year" ? range(text) : text }));
+  const own = (text) => (subjects.includes(facet) ? undefined : { id: facet === "year" ? range(text) : text });
+  return split(field).filter(Boolean).map((text) => known.get(field).get(text) ?? own(text));
 }
 
 // range returns years with a hyphen or a dash as lists write them.
@@ -61,7 +64,8 @@ const range = (text) => text.replace(/^(\d{4})\s*[-‐‑–—]\s*(\d{4})$/, "$
 function offer(field, texts = offers.get(field) ?? []) {
   offers.set(field, texts);
   const before = chosen.has(field) ? "" : split(field).slice(0, -1).map((text) => `${text}, `).join("");
-  field.list.replaceChildren(...texts.map((text) => new Option(known.get(field).get(text)?.count ?? "", before + text)));
+  const count = (text) => known.get(field).get(text)?.count ?? "";
+  field.list.replaceChildren(...texts.map((text) => new Option(count(text), before + text)));
 }
 
 // learn suggests values, and returns their texts.
@@ -82,8 +86,14 @@ const last = (field) => (chosen.has(field) ? field.value.trim() : split(field).a
 // find asks for what has the words of a field's last value in its name.
 async function find(field, text = last(field)) {
   const { facet } = field.dataset, part = text.toLowerCase();
-  if (facet === "ids") return learn(field, (await json(onServer(list.value), { q: text, limit: 50, facets: "none" })).items ?? []);
-  if (facet !== "keyword") return learn(field, ((await json(`${root}/lists`, { q: text, limit: 50 })).sections ?? []).find(({ kind }) => kind === facet)?.lists ?? []);
+  if (facet === "ids") {
+    const { items = [] } = await json(onServer(list.value), { q: text, limit: 50, facets: "none" });
+    return learn(field, items);
+  }
+  if (facet !== "keyword") {
+    const { sections = [] } = await json(`${root}/lists`, { q: text, limit: 50 });
+    return learn(field, sections.find((section) => section.kind === facet)?.lists ?? []);
+  }
   // The keywords with the text in them, of the records that the text finds.
   const { facets } = await json(onServer(list.value), { "and.q": text, facets: "keyword", limit: 1 });
   const all = (facets?.keyword ?? []).map(({ value, label, count }) => ({ id: value, title: label, count }));
@@ -97,7 +107,8 @@ function sought(field) {
 }
 
 // missing returns the fields whose texts name nothing that is known.
-export const missing = () => suggesting.filter((field) => applies(field) && (chosen.has(field) ? field.value.trim() : values(field).includes(undefined)));
+export const missing = () => suggesting.filter((field) => applies(field) &&
+  (chosen.has(field) ? field.value.trim() : values(field).includes(undefined)));
 
 // retain keeps the suggestions behind a comma that is typed.
 export function retain(field) {
@@ -116,7 +127,9 @@ export async function settle(field) {
   if (!suggesting.includes(field)) return;
   const whole = field.value.trim();
   // Records come one by one, but several ids may be pasted.
-  if (chosen.has(field) && /^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return pick(field, whole.split(",").map((id) => id.trim()));
+  if (chosen.has(field) && /^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) {
+    return pick(field, whole.split(",").map((id) => id.trim()));
+  }
   if (!sought(field)) return take(field);
   // A person's name has a comma itself: what is not known is first read as one name.
   const parts = split(field), rest = parts.slice(parts.findLastIndex((text) => known.get(field).has(text)) + 1);
@@ -129,7 +142,8 @@ export async function settle(field) {
   }
   const found = await find(field).catch(() => []);
   if (chosen.has(field) && !found.length) return pick(field, [whole]);
-  if (found.length === 1) field.value = [...(chosen.has(field) ? [] : split(field).slice(0, -1)), ...found].join(", ");
+  const before = chosen.has(field) ? [] : split(field).slice(0, -1);
+  if (found.length === 1) field.value = [...before, ...found].join(", ");
   take(field);
 }
 
@@ -144,7 +158,8 @@ function take(field) {
 
 // pick adds records by their ids. Those that the server does not have stay as text.
 async function pick(field, ids) {
-  const { items = [] } = await json(onServer(list.value), { ids: ids.map(plain).join(), limit: Math.min(ids.length, 500), facets: "none" });
+  const asked = { ids: ids.map(plain).join(), limit: Math.min(ids.length, 500), facets: "none" };
+  const { items = [] } = await json(onServer(list.value), asked);
   const all = chosen.get(field);
   for (const { id, title } of items) if (!all.some((one) => one.id === id)) all.push({ id, title });
   field.value = field.dataset.gone = ids.filter((id) => !items.some((item) => item.id === id)).join(", ");
@@ -153,21 +168,25 @@ async function pick(field, ids) {
 
 // showChosen shows the chosen records by their titles, with buttons to move and to remove them.
 function showChosen(field) {
-  const all = chosen.get(field), shown = document.getElementById(`${field.id}-chosen`), { up, down, remove } = form.dataset;
+  const all = chosen.get(field), shown = document.getElementById(`${field.id}-chosen`);
+  const { up, down, remove } = form.dataset;
   const changed = (at, name) => {
     showChosen(field);
-    (shown.children[Math.min(at, all.length - 1)]?.querySelector(`[name=${name}]:enabled, [name=remove]`) ?? field).focus();
+    const beside = shown.children[Math.min(at, all.length - 1)];
+    (beside?.querySelector(`[name=${name}]:enabled, [name=remove]`) ?? field).focus();
     form.dispatchEvent(new Event("input"));
   };
   const move = (from, to, name) => () => {
     all.splice(to, 0, ...all.splice(from, 1));
     changed(to, name);
   };
-  const button = (name, sign, text, title, click) => make("button", { type: "button", name, "aria-label": `${text}: ${title}`, title: text, click }, sign);
+  const button = (name, sign, text, title, click) =>
+    make("button", { type: "button", name, "aria-label": `${text}: ${title}`, title: text, click }, sign);
   shown.hidden = !all.length;
   shown.replaceChildren(...all.map(({ id, title }, i) => {
     const buttons = [
-      button("up", "↑", up, title, move(i, i - 1, "up")), button("down", "↓", down, title, move(i, i + 1, "down")),
+      button("up", "↑", up, title, move(i, i - 1, "up")),
+      button("down", "↓", down, title, move(i, i + 1, "down")),
       button("remove", "×", remove, title, () => { all.splice(i, 1); changed(i, "remove"); }),
     ];
     if (field.name === "exclude") buttons.splice(0, 2); // which have no order
@@ -180,7 +199,8 @@ function showChosen(field) {
 export const plain = (text) => text.replace(/[\\,]|\.(?=\.)/g, "\\$&");
 
 // parse returns the values of a parameter.
-const parse = (text) => (text.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.replace(/\\(.)/g, "$1").trim()).filter(Boolean);
+const parse = (text) => (text.match(/(?:\\.|[^,\\])+/g) ?? [])
+  .map((value) => value.replace(/\\(.)/g, "$1").trim()).filter(Boolean);
 
 // fill sets a field to the values of a parameter. Their names may come later, see label.
 export async function fill(field, text) {
@@ -191,7 +211,8 @@ export async function fill(field, text) {
     return text && pick(field, parse(text));
   }
   const ids = parse(text);
-  for (const id of ids) if (![...known.get(field).values()].some((value) => value.id === id)) known.get(field).set(id, { id });
+  const ours = known.get(field);
+  for (const id of ids) if (![...ours.values()].some((value) => value.id === id)) ours.set(id, { id });
   field.value = ids.join(", ");
   const { facet } = field.dataset;
   if (subjects.includes(facet)) await Promise.all(ids.map((id) => find(field, id).catch(() => [])));
@@ -201,7 +222,8 @@ export async function fill(field, text) {
 // label gives the values of a field the texts that are known by now. The one that is typed stays.
 function label(field) {
   if (field === document.activeElement) return;
-  const named = new Map([...known.get(field)].filter(([text, { id }]) => text !== id).map(([text, { id }]) => [id, text]));
+  const others = [...known.get(field)].filter(([text, { id }]) => text !== id);
+  const named = new Map(others.map(([text, { id }]) => [id, text]));
   field.value = split(field).map((text) => named.get(known.get(field).get(text)?.id) ?? text).join(", ");
 }
 
@@ -213,7 +235,8 @@ export function choices(found) {
     // Of everything the server knows the subjects; of other lists it names only the most frequent.
     if (subjects.includes(facet) && list.value.endsWith("/lists/activities")) continue;
     if (facet === "keyword" && sought(field)) continue; // it suggests those with the typed text
-    const own = all.map(({ value, label, count }) => ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
+    const own = all.map(({ value, label, count }) =>
+      ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
     const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
     const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
     learn(field, [...ranges.map((id) => ({ id, title: id })), ...own]);

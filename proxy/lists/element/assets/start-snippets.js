@@ -22,7 +22,8 @@ export function address(from, suffix, ...more) {
 }
 
 // written returns attributes as HTML.
-const written = (all) => [...all].map(([name, value]) => (value ? ` ${name}="${escape(value)}"` : ` ${name}`)).join("");
+const written = (all) =>
+  [...all].map(([name, value]) => (value ? ` ${name}="${escape(value)}"` : ` ${name}`)).join("");
 
 // write writes the chosen list into the snippets, and shows the one that is wanted.
 export function write() {
@@ -31,14 +32,17 @@ export function write() {
   const { hostname: host, host: authority, port, pathname } = new URL(base);
   const bare = isUntitled() && "title=0", html = address("", ".html", bare);
   const texts = {
-    page: address(base, ""), frame: address(base, "", "embed=1", bare), html: base + html, bib: address(base, ".bib"), path: html.replaceAll("$", "%24"),
-    key: hash(html), title: wanted || place().title, base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""),
+    page: address(base, ""), frame: address(base, "", "embed=1", bare), html: base + html,
+    bib: address(base, ".bib"), path: html.replaceAll("$", "%24"), key: hash(html), title: wanted || place().title,
+    base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""),
   };
   const ready = { attributes: written(attributes()), edit: edit() }; // for any language
   for (const snippet of builder.querySelectorAll("[data-form]")) {
     const { dataset, firstChild } = snippet;
     const form = dataset.form.replace(/^(.*)\{heading\}\n/gm, (_, before) => headed && `${before}${headed}\n`);
-    firstChild.data = form.replace(/\{([a-z]+)\}/g, (whole, name) => ready[name] ?? (!(name in texts) ? whole : "markup" in dataset ? escape(texts[name]) : texts[name]));
+    const fill = (whole, name) => ready[name] ?? ("markup" in dataset && name in texts ? escape(texts[name])
+      : texts[name] ?? whole);
+    firstChild.data = form.replace(/\{([a-z]+)\}/g, fill);
     const part = snippet.closest(".vl-way");
     part.removeAttribute("name"); // the menu opens one, and the browser closes none
     part.open = part.id === `vl_way-${way()}`;

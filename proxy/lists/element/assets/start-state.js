@@ -1,21 +1,25 @@
-// What is chosen in the builder: as parameters of the list, as attributes of the element, and as the builder's address.
+// What is chosen in the builder: as parameters of the list, as attributes of the element, and as the builder's
+// address.
 //
 //	form ──query──▶ parameters of the list ──▶ address of the list, snippets, preview
 //	form ◀─apply── state ──▶ #list=activities&person=jdoe&group=year&with=search,more
 //
 // The address also has what lists of the other kind had, as kept.group=year, so that it comes back with them.
 
-import { applies, base, builder, chosen, fill, form, kind, list, plain, subjects, typed, values } from "./start-fields.js";
+import {
+  applies, base, builder, chosen, fill, form, kind, list, plain, subjects, typed, values,
+} from "./start-fields.js";
 
 const as = document.getElementById("vl_as");
 const title = document.getElementById("vl_title");
 const untitled = document.getElementById("vl_untitled");
 const options = [...form.querySelectorAll("[data-option]")];
-const usual = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join(); // options of the element
+const usual = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join();
 
 // parts are the fields of parameters: a parameter may have several, and others in lists of persons.
 const fields = [...form.elements].filter(({ name, type }) => name && type !== "button");
-const parts = [...Map.groupBy(fields, (field) => `${field.name} ${field.closest("[data-of]")?.dataset.of}`).values()];
+const partOf = (field) => `${field.name} ${field.closest("[data-of]")?.dataset.of}`;
+const parts = [...Map.groupBy(fields, partOf).values()];
 
 const pathOf = (option) => new URL(option.value, base).pathname.split("/lists/").at(-1);
 
@@ -52,7 +56,8 @@ export function query(without) {
   return all;
 }
 
-// attributes returns the attributes of the element beside src. Selected records need no chips, unless they are wanted.
+// attributes returns the attributes of the element beside src. Selected records need no chips, unless they are
+// wanted.
 export function attributes() {
   const asked = query(), all = new Map();
   const facets = asked.get("facets") ?? (asked.has("ids") ? "none" : kind() === "persons" ? "unit" : "year,type");
@@ -66,8 +71,8 @@ export const heading = () => title.value.trim();
 export const isUntitled = () => untitled.checked || heading() !== "";
 export const way = () => as.value;
 
-// fragment returns a state as text for an address and for a comment in any language: it has no space, quote, bracket,
-// asterisk, dollar, and no two hyphens.
+// fragment returns a state as text for an address and for a comment in any language: it has no space, quote,
+// bracket, asterisk, dollar, and no two hyphens.
 function fragment(state) {
   const escape = (text) => encodeURIComponent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt().toString(16)}`)
     .replaceAll("--", "-%2D").replace(/%2C/g, ",").replace(/%2F/g, "/");
@@ -96,13 +101,15 @@ export const edit = () => `${base}/#${state(false)}`;
 // apply fills in the form by a state. What the form does not know is left out.
 export async function apply(text) {
   const given = new URLSearchParams(text);
-  list.value = [...list.options].find((option) => pathOf(option) === given.get("list"))?.value ?? list.options[0].value;
+  const wanted = [...list.options].find((option) => pathOf(option) === given.get("list"));
+  list.value = (wanted ?? list.options[0]).value;
   const filled = [];
   for (const fields of parts) {
     const [{ name, type }] = fields, value = given.get(applies(fields[0]) ? name : `kept.${name}`);
+    const texts = (fields.length > 1 || type === "checkbox" ? value?.split(",") : value && [value]);
     if (typed.includes(fields[0]) || chosen.has(fields[0])) filled.push(fill(fields[0], value ?? ""));
-    else if (type === "checkbox") for (const box of fields) box.checked = value?.split(",").includes(box.value) ?? box.defaultChecked;
-    else for (const [i, field] of fields.entries()) field.value = (fields.length > 1 ? value?.split(",")[i] : value) ?? "";
+    else if (type !== "checkbox") for (const [i, field] of fields.entries()) field.value = texts?.[i] ?? "";
+    else for (const box of fields) box.checked = texts?.includes(box.value) ?? box.defaultChecked;
   }
   title.value = given.get("heading") ?? "";
   untitled.checked = given.get("untitled") === "1";
@@ -110,7 +117,9 @@ export async function apply(text) {
   for (const box of options) box.checked = ticked.includes(box.dataset.option);
   as.value = given.get("as") ?? as.options[0].value;
   if (as.selectedIndex < 0) as.selectedIndex = 0;
-  for (const recipe of form.querySelectorAll("[aria-pressed]")) recipe.ariaPressed = String(recipe.id === `vl_recipe-${given.get("recipe")}`);
+  for (const recipe of form.querySelectorAll("[aria-pressed]")) {
+    recipe.ariaPressed = String(recipe.id === `vl_recipe-${given.get("recipe")}`);
+  }
   await Promise.all(filled);
   // What a fold hides must be seen if it is in use.
   for (const fold of form.querySelectorAll("details")) if (inUse(fold)) fold.open = true;

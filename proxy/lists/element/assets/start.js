@@ -1,7 +1,10 @@
 // The builder of the start page. Its state is in its address: each choice changes that, and so a list can be sent,
 // kept and changed later.
 
-import { applies, choices, chosen, counted, first, form, here, kind, list, missing, onServer, plain, retain, settle, suggest, typed, values } from "./start-fields.js";
+import {
+  applies, choices, chosen, counted, first, form, here, kind, list, missing, onServer, plain, retain, settle,
+  suggest, typed, values,
+} from "./start-fields.js";
 import { make } from "./list.js";
 import { apply, attributes, heading, place, query, state } from "./start-state.js";
 import { address, write } from "./start-snippets.js";
@@ -37,15 +40,15 @@ function lead() {
 // unanswered returns the fields that the recipe asks for and that are still empty.
 const unanswered = () => asked().filter((field) => !values(field).length);
 
-// offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since what
-// an editor chooses is a frame.
+// offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since
+// what an editor chooses is a frame.
 function offered(asked) {
   const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|keyword|oa)|ids|exclude)$/;
   return new URLSearchParams([...asked].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
 }
 
-// show makes the preview the element of the snippet. A new one is needed where it is isolated or no more: elements decide
-// that once. The page's address is the builder's, so that the list cannot have it for its filters.
+// show makes the preview the element of the snippet. A new one is needed where it is isolated or no more: elements
+// decide that once. The page's address is the builder's, so that the list cannot have it for its filters.
 function show() {
   const wanted = attributes().set("src", address(here, ""));
   wanted.delete("linkable");
@@ -57,7 +60,8 @@ function show() {
   } else {
     element = make("vitrine-list", Object.fromEntries(wanted));
   }
-  const headed = heading() ? [make(`h${form.elements.h?.value || 2}`, { class: "vl-title", dir: "auto" }, heading())] : [];
+  const level = `h${form.elements.h?.value || 2}`;
+  const headed = heading() ? [make(level, { class: "vl-title", dir: "auto" }, heading())] : [];
   if (element.parentElement !== box) return box.replaceChildren(...headed, element);
   while (element.previousSibling) element.previousSibling.remove();
   element.before(...headed);
@@ -72,11 +76,14 @@ function say() {
   }
   if (unknown.some((field) => field.dataset.gone !== field.value)) status.textContent = form.dataset.pick;
   else if (unknown.length) status.textContent = form.dataset.gone.replace("%s", unknown[0].value);
-  else if (open.length) status.textContent = form.dataset.ask.replace("%s", open.map((field) => field.labels[0].textContent).join(", "));
-  else status.textContent = entries;
+  else if (open.length) {
+    const names = open.map((field) => field.labels[0].textContent).join(", ");
+    status.textContent = form.dataset.ask.replace("%s", names);
+  } else status.textContent = entries;
 }
 
-// update shows what is chosen everywhere. The address is replaced while one edits; a recipe is a step in the history.
+// update shows what is chosen everywhere. The address is replaced while one edits; a recipe is a step in the
+// history.
 async function update(step = "replaceState") {
   request?.abort();
   form.dataset.lists = kind();
@@ -91,7 +98,9 @@ async function update(step = "replaceState") {
   preview.hidden = false;
   try {
     const counts = offered(query(place().field));
-    for (const [name, value] of Object.entries({ facets: counted, limit: 1, lang: document.documentElement.lang })) counts.set(name, value);
+    counts.set("facets", counted);
+    counts.set("limit", 1);
+    counts.set("lang", document.documentElement.lang);
     const response = await fetch(`${onServer(place().href)}.json?${counts}`, { signal: current.signal });
     const { facets } = response.ok ? await response.json() : {};
     if (current === request && facets) choices(facets);
@@ -108,9 +117,11 @@ async function restore() {
 
 // matched returns the values of a facet of a list that have one of some words in them, as a parameter.
 async function matched(facet, words) {
-  const response = await fetch(`${onServer(list.value)}.json?${new URLSearchParams({ facets: facet, limit: 1, lang: document.documentElement.lang })}`);
+  const asked = new URLSearchParams({ facets: facet, limit: 1, lang: document.documentElement.lang });
+  const response = await fetch(`${onServer(list.value)}.json?${asked}`);
   const { facets } = response.ok ? await response.json() : {};
-  const found = (facets?.[facet] ?? []).filter(({ value, label }) => words.some((word) => `${value}\n${label}`.toLowerCase().includes(word)));
+  const has = ({ value, label }) => words.some((word) => `${value}\n${label}`.toLowerCase().includes(word));
+  const found = (facets?.[facet] ?? []).filter(has);
   return found.map(({ value }) => plain(String(value))).join();
 }
 
@@ -136,7 +147,8 @@ async function cook({ id, dataset }) {
 let timer;
 form.addEventListener("input", ({ target }) => {
   if (target === list) {
-    // Lists of one kind have different values; those of another kind have other fields, and these stay for the way back.
+    // Lists of one kind have different values; those of another kind have other fields, and these stay for the way
+    // back.
     const same = form.dataset.lists === kind();
     for (const field of typed) if (same && applies(field)) field.value = "";
     for (const button of recipes) button.ariaPressed = "false";
@@ -167,7 +179,9 @@ box.addEventListener("vitrine-load", () => {
 });
 box.addEventListener("vitrine-error", ({ detail }) => {
   entries = form.dataset.failed;
-  try { if (detail.status === 400) entries = JSON.parse(detail.message).msg; } catch { /* It is no error of ours. */ }
+  try {
+    if (detail.status === 400) entries = JSON.parse(detail.message).msg;
+  } catch { /* It is no error of ours. */ }
   say();
 });
 fold.addEventListener("click", () => {
