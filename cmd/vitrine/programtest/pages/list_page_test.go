@@ -404,8 +404,9 @@ func TestListPageKeyboard(t *testing.T) {
 			v := newTab(t, chrome, 820)
 			v.open(address)
 			switch name {
-			case "start":
-				v.await(`document.querySelector("#vl_preview .vl-item")`)
+			case "start": // its fields appear with what the list has
+				v.await(`document.querySelector("#vl_preview .vl-item") && ` +
+					`!document.getElementById("vl_person").parentElement.hidden`)
 			case "element":
 				v.await(listShown)
 			}
