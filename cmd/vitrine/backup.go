@@ -18,8 +18,8 @@ import (
 	"vitrine/materialize"
 )
 
-// backupCommand copies the embedded store while a server has it open, or without one. MongoDB has programs of its
-// own for that, so for other stores the command is an error that names them.
+// backupCommand copies the embedded store, also while a server has it open. MongoDB has its own programs for this,
+// so for other stores the command returns an error that names them.
 func backupCommand() *cobra.Command {
 	cmd := withConfig("backup", func(cmd *cobra.Command, args []string, cfg configs.Config) error {
 		path := embeddedPath(cfg)
@@ -33,12 +33,12 @@ func backupCommand() *cobra.Command {
 	return cmd
 }
 
-// runBackup copies the store at a path to a file, and prints what the copy has.
+// runBackup copies the store at a path to a file, and prints what the copy contains.
 func runBackup(cmd *cobra.Command, path, file string) error {
 	started := time.Now()
 	bar := newBar(cmd.ErrOrStderr(), 1, "backup", progressbar.OptionShowBytes(true),
 		progressbar.OptionThrottle(100*time.Millisecond))
-	through := "" // what had the store open
+	through := "" // ends the report if a server had the store open
 	parts, size, err := backup.Write(cmd.Context(), file, backup.Options{
 		Store: path,
 		Copy: func(ctx context.Context, to bolt.Destination) error {
@@ -66,7 +66,8 @@ func runBackup(cmd *cobra.Command, path, file string) error {
 	return nil
 }
 
-// backupServed gets the copy from the server that has the store open. locked is the error of opening it.
+// backupServed reads the copy from the server that has the store open. locked is the error of opening the store
+// here.
 func backupServed(ctx context.Context, locked error, path string, to bolt.Destination) error {
 	server, err := control.Dial(ctx, path)
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// The copy of a store, for `vitrine backup`. bbolt never changes a page that a read transaction can see, so one
-// transaction shows the whole file as it was when it began, while others write. Such a transaction has a price: a
-// writer that must enlarge the mapping waits for it, and with this writer every new reader. So a copy gives way.
+// The copy of a store for `vitrine backup` is read in one transaction. bbolt never changes a page that a read
+// transaction can see, so the copy is the whole file as it was when the transaction began, while others write. But
+// a writer that must enlarge the mapping waits for the transaction, and every new reader waits for this writer. So
+// a copy gives way.
 
 // ErrYielded means that a copy ended early, because a writer had to enlarge the file. The next attempt begins with
 // the larger mapping, and rarely meets another such writer.
 var ErrYielded = errors.New("the copy gave way to a write that had to enlarge the file")
 
-// How long others wait for a copy at most, and how often the copy looks whether they do.
 const (
-	yieldAfter = 250 * time.Millisecond
-	yieldProbe = 100 * time.Millisecond
+	yieldAfter = 250 * time.Millisecond // how long others wait for a copy at most
+	yieldProbe = 100 * time.Millisecond // the pause before each check whether others wait
 )
 
-// Destination returns where a copy of a number of bytes is written to. A Write must return soon after ctx has ended:
-// until then the copy keeps writers of the store waiting.
+// Destination returns the writer of a copy, given the size of the copy. Its Write must return soon after ctx has
+// ended, because writers of the store wait until then.
 type Destination func(ctx context.Context, bytes int64) io.Writer
 
-// Backup writes a copy of the open store as it is now, while others read and write it. The copy is a store's file of
-// its own. If a writer waits for the copy, it ends early with ErrYielded. Like Check, it does not pass the gate. The
-// file grows by what is written meanwhile.
+// Backup writes a copy of the open store as it is now, while others read and write the store. The copy is a
+// complete file of a store. If a writer waits for the copy, Backup ends early and returns ErrYielded. Like Check,
+// it does not pass the gate. While it runs, the file grows by everything that is written.
 func (s *Store) Backup(ctx context.Context, to Destination) (err error) {
 	defer wrap.Error(&err, "back up %s", s.Name())
 	ctx, stop := context.WithCancelCause(ctx)
@@ -48,8 +48,8 @@ func (s *Store) Backup(ctx context.Context, to Destination) (err error) {
 	return s.file.read(ctx, func(tx *bbolt.Tx) error { return copyTo(ctx, tx, to) })
 }
 
-// yield ends ctx by stop once a transaction that begins has to wait: then a writer waits for the transaction of the
-// copy, and all others wait for the writer.
+// yield calls stop when a new transaction has to wait: then a writer waits for the transaction of the copy, and all
+// others wait for the writer. It returns when ctx ends.
 func (f *storeFile) yield(ctx context.Context, stop context.CancelCauseFunc) {
 	for {
 		select {
@@ -58,14 +58,15 @@ func (f *storeFile) yield(ctx context.Context, stop context.CancelCauseFunc) {
 		case <-time.After(yieldProbe):
 		}
 		late := time.AfterFunc(yieldAfter, func() { stop(ErrYielded) })
-		// The copy ends after stop, and then this returns, too. Its error does not matter: the copy meets it, too.
+		// After stop the copy ends, and then this call returns. Ignore its error, because the copy returns the
+		// same.
 		_ = f.read(context.Background(), func(*bbolt.Tx) error { return nil })
 		late.Stop()
 	}
 }
 
-// Backup writes a copy of the store in the file at path, which no process may have open for writing: the error wraps
-// origin.ErrLocked if one has. It changes nothing.
+// Backup writes a copy of the store in the file at path, without changing the file. The error wraps
+// origin.ErrLocked if a process has the file open for writing.
 func Backup(ctx context.Context, path string, to Destination) (err error) {
 	f := &storeFile{path: path}
 	defer wrap.Error(&err, "back up %s", f.Name())
@@ -85,8 +86,8 @@ func Backup(ctx context.Context, path string, to Destination) (err error) {
 	return err
 }
 
-// CheckFree returns the reason why the file at path must not be replaced: an error that wraps origin.ErrLocked if a
-// process has it open as its store, or that of reading the file. Any other file is free.
+// CheckFree returns an error if the file at path must not be replaced. It wraps origin.ErrLocked if a process has
+// the file open as its store. Files that cannot be read are refused, too.
 func CheckFree(path string) (err error) {
 	f := &storeFile{path: path}
 	defer wrap.Error(&err, "replace %s", path)
@@ -109,8 +110,8 @@ func CheckFree(path string) (err error) {
 	return err
 }
 
-// copyTo writes the file as a transaction sees it. It reads the file and not the mapping, so that a disk that fails
-// is an error and no fault.
+// copyTo writes the file as a transaction sees it. It reads the file and not the mapping, so that a failing disk
+// causes an error and not a fault.
 func copyTo(ctx context.Context, tx *bbolt.Tx, to Destination) error {
 	w := &copyWriter{ctx: ctx, to: to(ctx, tx.Size()), odd: tx.ID()%2 == 1}
 	w.head = make([]byte, 0, 2*tx.DB().Info().PageSize)
@@ -121,15 +122,15 @@ func copyTo(ctx context.Context, tx *bbolt.Tx, to Destination) error {
 	return err
 }
 
-// copyWriter writes what bbolt copies until ctx ends, with the two meta pages in their order.
+// copyWriter writes what bbolt copies until ctx ends, and puts the two meta pages into the order of the file.
 //
-// A commit writes the meta page of its number, odd or even, and leaves the other one alone, which this package
-// compares (door.go). bbolt's copy has the last transaction in the even page in any case. If its number is odd, the
-// next commit would overwrite it and leave one that is two commits old.
+// A commit with an odd number writes the second meta page, and one with an even number the first. The other page
+// stays as it is, and this package compares it (door.go). bbolt's copy always has the last transaction in the first
+// page. If its number is odd, the next commit would overwrite it and leave a page that is two commits old.
 type copyWriter struct {
 	ctx  context.Context
 	to   io.Writer
-	odd  bool   // the last transaction belongs into the second page
+	odd  bool   // the number of the last transaction is odd: it belongs into the second page
 	head []byte // the meta pages, until both are there
 }
 

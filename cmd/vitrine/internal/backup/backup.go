@@ -1,4 +1,4 @@
-// Package backup makes a file a copy of an embedded store: whole, checked and durable, or not at all.
+// Package backup copies an embedded store to a file: the copy is complete, checked and durable, or there is none.
 package backup
 
 import (
@@ -15,24 +15,26 @@ import (
 	"vitrine/cache/origin/bolt"
 )
 
-// Options are how a backup is made.
+// Options describe a backup. All fields are required.
 type Options struct {
 	// Store is the path of the store's file.
 	Store string
-	// Copy writes the copy; after bolt.ErrYielded it is called again.
+	// Copy writes the copy. It is called again after bolt.ErrYielded.
 	Copy func(context.Context, bolt.Destination) error
-	// Progress is called with the bytes of a copy that begins, and returns what is called with the bytes of each write.
+	// Progress is called with the size of a copy when it begins. It returns a function that is called with the
+	// number of bytes of each write.
 	Progress func(all int64) (written func(n int))
-	// Checking is called when everything is written, and the copy is examined.
+	// Checking is called when the copy is written, before it is examined.
 	Checking func()
 }
 
-// attempts is how often a copy begins anew. Each time the store's mapping is larger than before, so that even during
-// an import few are needed.
+// attempts is how often a copy may begin. After each attempt the store's mapping is larger, so that even during an
+// import few attempts are needed.
 const attempts = 20
 
-// Write makes a copy of a store and returns what bolt.Check finds in it. It writes beside the file, syncs and checks
-// the copy, and renames it: a file of that name stays as it is until the new one is known to be sound.
+// Write copies a store to a file. It returns the parts that bolt.Check finds in the copy, and its size in bytes. It
+// writes a temporary file beside the file, syncs and examines it, and renames it, so that an earlier file stays as
+// it is until the copy is known to be sound.
 func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size int64, err error) {
 	if err := check(file, o.Store); err != nil {
 		return nil, 0, err
@@ -51,7 +53,7 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 		if size, err = write(ctx, out, o); !errors.Is(err, bolt.ErrYielded) {
 			break
 		} else if i == attempts-1 {
-			err = fmt.Errorf("%w, %d times: try again when less is written", err, attempts)
+			err = fmt.Errorf("%w, %d times: try again when fewer records are written", err, attempts)
 		}
 	}
 	if err == nil {
@@ -78,18 +80,18 @@ func Write(ctx context.Context, file string, o Options) (parts []bolt.Part, size
 	return parts, size, nil
 }
 
-// check returns the reason why a file cannot become the copy of a store, or nil. A copy in the place of the store,
-// or of another one, would lose what a server that has it open writes from then on.
+// check returns an error if a file must not be replaced by a copy of a store: if it is this store, or one that a
+// server has open, everything that the server writes from then on would be lost.
 func check(file, store string) error {
 	if file == "" {
 		return errors.New("no file is named for the copy")
 	}
 	at, err := os.Stat(file)
 	if err != nil {
-		return nil // there is none yet; what else is wrong, creating the copy says
+		return nil // there is no file yet, or creating the copy returns the error
 	}
 	if !at.Mode().IsRegular() {
-		return fmt.Errorf("%s: %w: it is no regular file", file, fs.ErrExist)
+		return fmt.Errorf("%s: %w: it is not a regular file", file, fs.ErrExist)
 	}
 	if of, err := os.Stat(store); err == nil && os.SameFile(at, of) {
 		return fmt.Errorf("%s: %w: it is the store itself, not a place for its copy", file, fs.ErrExist)
@@ -100,7 +102,7 @@ func check(file, store string) error {
 	return nil
 }
 
-// write makes a file a copy, whatever it had before.
+// write replaces the content of a file by a copy, and returns the size of the copy.
 func write(ctx context.Context, out *os.File, o Options) (size int64, err error) {
 	if _, err := out.Seek(0, io.SeekStart); err != nil {
 		return 0, err
@@ -117,13 +119,13 @@ func write(ctx context.Context, out *os.File, o Options) (size int64, err error)
 		}
 		return &progressWriter{out, refused, o.Progress(bytes)}
 	})
-	if refused != nil { // err has only what followed from it
+	if refused != nil { // err is only a consequence
 		return 0, refused
 	}
 	return size, err
 }
 
-// progressWriter reports what it writes; with a refusal it writes nothing.
+// progressWriter reports the bytes that it writes. If refused is set, it writes nothing and returns that error.
 type progressWriter struct {
 	to      io.Writer
 	refused error
@@ -140,7 +142,8 @@ func (c *progressWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// examine checks a copy. Damage is an error: it would replace a backup that may be sound.
+// examine checks a copy, and returns its parts. Damage is an error, because a damaged copy must not replace an
+// earlier one that may be sound.
 func examine(ctx context.Context, name string) ([]bolt.Part, error) {
 	parts, err := bolt.Check(ctx, name)
 	if err != nil {

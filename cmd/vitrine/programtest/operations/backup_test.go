@@ -96,7 +96,7 @@ func TestBackupRefused(t *testing.T) {
 	for _, c := range []struct{ store, file, want string }{
 		{"bolt://none.db", "copy.db", "no such file"},
 		{"bolt://v.db", "none/copy.db", "no such file"},
-		{"bolt://v.db", "folder", "no regular file"},
+		{"bolt://v.db", "folder", "not a regular file"},
 		{"bolt://v.db", "./v.db", "is the store itself"},
 		{"bolt://v.db", "link.db", "is the store itself"},
 		{"bolt://v.db", "", "no file"},
