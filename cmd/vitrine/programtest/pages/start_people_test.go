@@ -125,6 +125,50 @@ func TestStartLatest(t *testing.T) {
 	v.wantNoComplaint()
 }
 
+// TestStartYears: while a range of years is typed, the builder asks for nothing.
+func TestStartYears(t *testing.T) {
+	programtest.WholeOnly(t)
+	t.Parallel()
+	s := programtest.ListHost(t)
+	v := openBuilder(t, s.Base+"/#list=activities&year=2019", 1280)
+	eval[bool](v, `document.getElementById("vl_year").focus() ?? true`)
+	for _, text := range []string{"2019-", "2019-20", "2019 – 202", "2019.", "2019..202", "2018, 2019-"} {
+		change(v, "year", text)
+		// Timers of one length end in the order in which they began: the builder's ends before this one.
+		eval[bool](v, `new Promise((resolve) => setTimeout(() => resolve(true), 250))`)
+		v.want("location.hash", "#list=activities&year=2019")
+		v.want(previewSource, "activities?year=2019")
+	}
+	for text, want := range map[string]string{"2019-2022": "2019..2022", "2020..": "2020..", "2021": "2021"} {
+		change(v, "year", text)
+		v.await(previewSource + ` === "activities?year=` + want + `" && ` + previewShown)
+	}
+	v.wantNoComplaint()
+}
+
+// TestStartSettles: of several names that are typed at once, each that is the only one is chosen; the others stay
+// as they are.
+func TestStartSettles(t *testing.T) {
+	programtest.WholeOnly(t)
+	t.Parallel()
+	s := programtest.ListHost(t)
+	v := openBuilder(t, s.Base+"/", 1280)
+	for _, c := range []struct{ field, text, want, source string }{
+		{"unit", "night ecology, sleep and dreams", "Night Ecology (ECO), Sleep and Dreams (REST)", "ECO%2CREST"},
+		{"unit", "night ecology, nothing, sleep and dreams, ",
+			"Night Ecology (ECO), nothing, Sleep and Dreams (REST), ", "ECO%2CREST"},
+		{"person", "kerzenreuter, noé, moonwright, xenia",
+			"Kerzenreuter, Noé (nkerzenr), Moonwright, Xenia (xmoonwri)", "nkerzenr%2Cxmoonwri"},
+	} {
+		commit(v, c.field, c.text)
+		v.await(previewSource + ` === "activities?` + c.field + `=` + c.source + `" && ` + previewShown)
+		v.want(`document.getElementById("vl_`+c.field+`").value`, c.want)
+		commit(v, c.field, "")
+		v.await(previewSource + ` === "activities"`)
+	}
+	v.wantNoComplaint()
+}
+
 // TestElementFormats: the element offers only the formats that its list has.
 func TestElementFormats(t *testing.T) {
 	programtest.WholeOnly(t)

@@ -60,6 +60,11 @@ export function values(field) {
 // range returns years with a hyphen or a dash as lists write them.
 const range = (text) => text.replace(/^(\d{4})\s*[-‐‑–—]\s*(\d{4})$/, "$1..$2");
 
+// isHalfTyped reports whether a range of years is being typed, which the server refuses as it stands. Once the
+// field is left, the server says what it wants.
+export const isHalfTyped = (field) => field === document.activeElement && field.dataset.facet === "year" &&
+  split(field).some((text) => /^\d{4}\s*(?:[-‐‑–—]\s*\d{0,3}|\.|\.\.\d{1,3})$/.test(text));
+
 // offer suggests texts for the last value of a field, or those of before.
 function offer(field, texts = offers.get(field) ?? []) {
   offers.set(field, texts);
@@ -100,10 +105,10 @@ async function find(field, text = last(field)) {
   return learn(field, all.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
 }
 
-// sought reports whether the server may find what the last value of a field names.
-function sought(field) {
-  const text = suggesting.includes(field) && last(field);
-  return text && [...subjects, "ids", "keyword"].includes(field.dataset.facet) && !known.get(field).has(text);
+// sought reports whether the server may find what a text of a field names, by default the last one.
+function sought(field, text = suggesting.includes(field) && last(field)) {
+  const finds = [...subjects, "ids", "keyword"].includes(field.dataset.facet);
+  return finds && Boolean(text) && !known.get(field).has(text);
 }
 
 // missing returns the fields whose texts name nothing that is known.
@@ -122,29 +127,39 @@ export async function suggest(field) {
   take(field);
 }
 
-// settle takes a name that was typed and not chosen, if it is the only one.
+// settle takes names that were typed and not chosen, each if it is the only one.
 export async function settle(field) {
   if (!suggesting.includes(field)) return;
+  if (!chosen.has(field)) return settleTexts(field);
   const whole = field.value.trim();
   // Records come one by one, but several ids may be pasted.
-  if (chosen.has(field) && /^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) {
-    return pick(field, whole.split(",").map((id) => id.trim()));
-  }
+  if (/^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return pick(field, whole.split(",").map((id) => id.trim()));
   if (!sought(field)) return take(field);
-  // A person's name has a comma itself: what is not known is first read as one name.
-  const parts = split(field), rest = parts.slice(parts.findLastIndex((text) => known.get(field).has(text)) + 1);
-  if (!chosen.has(field) && rest.length > 1) {
-    const named = await find(field, rest.join(" ")).catch(() => []);
-    if (named.length === 1) {
-      field.value = [...parts.slice(0, -rest.length), ...named].join(", ");
-      return;
-    }
-  }
   const found = await find(field).catch(() => []);
-  if (chosen.has(field) && !found.length) return pick(field, [whole]);
-  const before = chosen.has(field) ? [] : split(field).slice(0, -1);
-  if (found.length === 1) field.value = [...before, ...found].join(", ");
+  if (!found.length) return pick(field, [whole]);
+  if (found.length === 1) field.value = found[0];
   take(field);
+}
+
+// settleTexts replaces each unknown text of a field by the name that it finds, if it finds only one.
+async function settleTexts(field) {
+  const before = field.value, parts = split(field), settled = [];
+  if (!parts.some((text) => sought(field, text))) return;
+  while (parts.length) {
+    const isUnknown = parts.map((text) => sought(field, text));
+    const end = [...isUnknown, false].indexOf(false);
+    let found = [], size = 1;
+    // A name may have a comma itself, as persons have: all that is unknown here is first read as one name.
+    for (size of new Set([end, 2, 1])) {
+      if (size > end) continue;
+      found = await find(field, parts.slice(0, size).join(" ")).catch(() => []);
+      if (found.length === 1) break;
+    }
+    const isSettled = found.length === 1, texts = parts.splice(0, isSettled ? size : 1);
+    settled.push(...(isSettled ? found : texts));
+  }
+  if (field === document.activeElement && field.value !== before) return; // typing goes on
+  field.value = settled.join(", ");
 }
 
 // take moves a record from the text of its field to the chosen ones.

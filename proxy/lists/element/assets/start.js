@@ -2,8 +2,8 @@
 // kept and changed later.
 
 import {
-  applies, choices, chosen, counted, first, form, here, kind, list, missing, onServer, plain, retain, settle,
-  suggest, typed, values,
+  applies, choices, chosen, counted, first, form, here, isHalfTyped, kind, list, missing, onServer, plain, retain,
+  settle, suggest, typed, values,
 } from "./start-fields.js";
 import { make } from "./list.js";
 import { apply, attributes, heading, place, query, state } from "./start-state.js";
@@ -158,7 +158,7 @@ form.addEventListener("input", ({ target }) => {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     await suggest(target);
-    update();
+    if (!typed.some(isHalfTyped)) update();
   }, pause);
 });
 form.addEventListener("focusin", ({ target }) => first(target)); // the first values, to choose from
