@@ -25,9 +25,9 @@ func (y YearCount) open() int {
 // that are too thin to see, and empty years without number.
 const mostYears = 100
 
-// span returns the years in order that a chart can show: those from the first to before the end, of mostYears at
-// most the ones with the most entries, and the latest of several with as many.
-func span(years []YearCount) (first, end int) {
+// chartYears returns the years in order that a chart can show: those from the first to before the end, of
+// mostYears at most the ones with the most entries, and the latest of several with as many.
+func chartYears(years []YearCount) (first, end int) {
 	best, sum, to := -1, 0, 0
 	for from := range years {
 		for to < len(years) && years[to].Year-years[from].Year < mostYears {
@@ -46,7 +46,7 @@ func span(years []YearCount) (first, end int) {
 // and the last, unless these are too far apart. Years that are too far from the others are kept, without the empty
 // ones around them. With counted, the empty years have no entries that are open access.
 func FillYears(years []YearCount, counted bool) []YearCount {
-	first, end := span(years)
+	first, end := chartYears(years)
 	all := slices.Clone(years[:first])
 	for _, y := range years[first:end] {
 		for i := len(all); i > first && all[i-1].Year+1 < y.Year; i++ {
@@ -68,10 +68,10 @@ const chartTop, chartBars, chartBottom = 18, 96, 20
 const mostYearLabels = 7
 
 // chart writes a bar for each year and a table of their numbers, with open the part that is open access, too. Empty
-// years have no bar, and years that are too far from the others are in the table alone. The horizontal positions are
+// years have no bar, and years that are too far from the others are only in the table. The horizontal positions are
 // percentages of the width, so that the texts have the same size in every window.
 func (f *fragment) chart(years []YearCount, open bool) {
-	from, end := span(years)
+	from, end := chartYears(years)
 	if from == end {
 		return
 	}
@@ -121,14 +121,14 @@ func (f *fragment) chart(years []YearCount, open bool) {
 	}
 	f.write("</svg>\n")
 	if open {
-		f.share(years)
+		f.legend(years)
 	}
 	f.yearTable(years, open)
 	f.write("</figure>\n")
 }
 
-// share writes what the two parts of the bars mean, with their numbers.
-func (f *fragment) share(years []YearCount) {
+// legend writes what the two parts of the bars mean, with their numbers.
+func (f *fragment) legend(years []YearCount) {
 	all, open := 0, 0
 	for _, y := range years {
 		all, open = all+y.Count, open+y.open()

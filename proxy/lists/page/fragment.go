@@ -132,7 +132,7 @@ func (f *fragment) heading(level int, class, id, title string) {
 		text(title), "</", tag, ">\n")
 }
 
-// groupID begins the end of the id of a group's heading.
+// groupID is the prefix of what ends the id of a group's heading.
 const groupID = "_g"
 
 // jumps writes links to the groups of the list. One that begins on another page has the address of that page, and

@@ -63,7 +63,7 @@ type List struct {
 	Years          []YearCount // of a chart, in order; without any there is no chart
 	OpenAccess     bool        // the chart has the part that is open access
 	OfPersons      bool        // the entries are persons
-	Person         *Item       // whose list it is, for a card above the list of a page; nil for other lists
+	Person         *Item       // that the list is about, for a card above the list of a page; nil for other lists
 	Related        []Link      // other lists about the same, such as the people of a unit
 	JSONLD         []byte      // one JSON value, or nil
 }

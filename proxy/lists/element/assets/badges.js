@@ -1,6 +1,6 @@
 // Figures of other services for records with a DOI. Nothing is requested of a service before the visitor agrees;
-// until then, and where it does not answer, there are plain links to its pages. Of an answer only one number is
-// read: no script, style, picture or markup of a service gets into the page.
+// until then, and where it does not answer, there are plain links to its pages. Only one number of each answer
+// is read: no script, style, picture or markup of a service gets into the page.
 
 const here = new URL(import.meta.url);
 const services = {
@@ -26,11 +26,11 @@ const texts = {
     load: "Zahlen laden", stop: "Nicht mehr laden", and: " und ",
   },
 };
-const patience = 10_000; // milliseconds for an answer
-const longest = 64 << 10; // bytes of an answer; the services send a few thousand
-const atOnce = 4; // requests
+const timeoutMs = 10_000; // milliseconds for an answer
+const maxBytes = 64 << 10; // bytes of an answer; the services send a few thousand
+const maxConcurrent = 4; // requests
 
-// What the visitor agreed to holds for this page's site and the server of the list, until it is taken back.
+// What the visitor agreed to holds for this page's site and the server of the list, until it is withdrawn.
 const key = `vitrine-badges ${here.origin}`;
 let agreed = new Set(remembered());
 
@@ -49,9 +49,9 @@ function agree(names, yes) {
   changed();
 }
 
-const shown = new Set(); // a function for each dressed list, which shows what holds now
+const listeners = new Set(); // a function for each decorated list, which shows what holds now
 
-function changed() { for (const update of shown) update(); }
+function changed() { for (const update of listeners) update(); }
 
 addEventListener("storage", (event) => {
   if (event.key !== key && event.key !== null) return;
@@ -59,13 +59,13 @@ addEventListener("storage", (event) => {
   changed();
 });
 
-const known = new Map(); // URL to the promise of its figure
+const cache = new Map(); // URL to the promise of its figure
 const waiting = []; // functions that begin a request
 let running = 0;
 
 // next begins the requests that wait for their turn.
 function next() {
-  while (running < atOnce && waiting.length) {
+  while (running < maxConcurrent && waiting.length) {
     running++;
     waiting.shift()().finally(() => { running--; next(); });
   }
@@ -75,29 +75,29 @@ function next() {
 function ask(name, doi) {
   const service = services[name];
   const url = service.server + service.path + doi.split("/").map(encodeURIComponent).join("/");
-  if (!known.has(url)) {
-    known.set(url, new Promise((resolve) => waiting.push(async () => {
-      if (!agreed.has(name)) { // taken back meanwhile
-        known.delete(url);
+  if (!cache.has(url)) {
+    cache.set(url, new Promise((resolve) => waiting.push(async () => {
+      if (!agreed.has(name)) { // withdrawn meanwhile
+        cache.delete(url);
         return resolve();
       }
       try { resolve(figure(service, await read(url))); } catch { resolve(); }
     })));
     next();
   }
-  return known.get(url);
+  return cache.get(url);
 }
 
 async function read(url) {
   const response = await fetch(url, {
-    credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", signal: AbortSignal.timeout(patience),
+    credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", signal: AbortSignal.timeout(timeoutMs),
   });
   if (!response.ok) throw new Error(response.status);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (let part; !(part = await reader.read()).done;) {
     text += part.value;
-    if (text.length <= longest) continue;
+    if (text.length <= maxBytes) continue;
     await reader.cancel();
     throw new Error("too long");
   }
@@ -110,16 +110,16 @@ function figure(service, answer) {
   return typeof number === "number" && number >= 0 && number < 1e9 ? Math.round(number) : undefined;
 }
 
-const dressed = new WeakSet(); // links
+const decorated = new WeakSet(); // links
 
 // dress adds to a list what the visitor decides by, and figures to its links once the visitor agrees. Figures are
-// asked for as their entries come into view. A list that has grown is dressed again: its new links follow what the
-// visitor decided.
+// asked for as their entries come into view. A list that has grown is decorated again: its new links follow what
+// the visitor decided.
 export function dress(list, lang) {
   const t = texts[/^de\b/i.test(lang) ? "de" : "en"];
   const links = [...list.querySelectorAll("a[data-badge][data-doi]")]
-    .filter((link) => Object.hasOwn(services, link.dataset.badge) && !dressed.has(link));
-  for (const link of links) dressed.add(link);
+    .filter((link) => Object.hasOwn(services, link.dataset.badge) && !decorated.has(link));
+  for (const link of links) decorated.add(link);
   const names = Object.keys(services).filter((name) => links.some((link) => link.dataset.badge === name));
   if (!names.length) return;
   const all = (text) => names.map(text).join(t.and);
@@ -149,7 +149,7 @@ export function dress(list, lang) {
   const update = () => {
     if (!list.isConnected) { // another answer took its place
       seen.disconnect();
-      shown.delete(update);
+      listeners.delete(update);
       return;
     }
     const text = t[yes() ? "loaded" : "offer"];
@@ -161,6 +161,6 @@ export function dress(list, lang) {
       if (agreed.has(link.dataset.badge)) seen.observe(link);
     }
   };
-  shown.add(update);
+  listeners.add(update);
   update();
 }

@@ -73,8 +73,8 @@ function offer(field, texts = offers.get(field) ?? []) {
   field.list.replaceChildren(...texts.map((text) => new Option(count(text), before + text)));
 }
 
-// learn suggests values, and returns their texts.
-function learn(field, found) {
+// addSuggestions suggests values, and returns their texts.
+function addSuggestions(field, found) {
   const texts = found.map(({ id, title, href, count }) => {
     const named = title !== id && field.dataset.facet !== "keyword"; // a keyword is its own name
     const text = named ? `${title} (${id})` : title;
@@ -93,20 +93,20 @@ async function find(field, text = last(field)) {
   const { facet } = field.dataset, part = text.toLowerCase();
   if (facet === "ids") {
     const { items = [] } = await json(onServer(list.value), { q: text, limit: 50, facets: "none" });
-    return learn(field, items);
+    return addSuggestions(field, items);
   }
   if (facet !== "keyword") {
     const { sections = [] } = await json(`${root}/lists`, { q: text, limit: 50 });
-    return learn(field, sections.find((section) => section.kind === facet)?.lists ?? []);
+    return addSuggestions(field, sections.find((section) => section.kind === facet)?.lists ?? []);
   }
   // The keywords with the text in them, of the records that the text finds.
   const { facets } = await json(onServer(list.value), { "and.q": text, facets: "keyword", limit: 1 });
   const all = (facets?.keyword ?? []).map(({ value, label, count }) => ({ id: value, title: label, count }));
-  return learn(field, all.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
+  return addSuggestions(field, all.filter(({ id, title }) => `${title}\n${id}`.toLowerCase().includes(part)));
 }
 
-// sought reports whether the server may find what a text of a field names, by default the last one.
-function sought(field, text = suggesting.includes(field) && last(field)) {
+// searchable reports whether the server may find what a text of a field names, by default the last one.
+function searchable(field, text = suggesting.includes(field) && last(field)) {
   const finds = [...subjects, "ids", "keyword"].includes(field.dataset.facet);
   return finds && Boolean(text) && !known.get(field).has(text);
 }
@@ -123,8 +123,8 @@ export function retain(field) {
 // suggest follows what is typed: it asks for suggestions, and takes a record that is chosen from them.
 export async function suggest(field) {
   if (!suggesting.includes(field)) return;
-  if (sought(field)) await find(field).catch(() => []);
-  take(field);
+  if (searchable(field)) await find(field).catch(() => []);
+  moveToChosen(field);
 }
 
 // settle takes names that were typed and not chosen, each if it is the only one.
@@ -133,20 +133,20 @@ export async function settle(field) {
   if (!chosen.has(field)) return settleTexts(field);
   const whole = field.value.trim();
   // Records come one by one, but several ids may be pasted.
-  if (/^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return pick(field, whole.split(",").map((id) => id.trim()));
-  if (!sought(field)) return take(field);
+  if (/^[^\s,]+(?:\s*,\s*[^\s,]+)+$/.test(whole)) return addByIds(field, whole.split(",").map((id) => id.trim()));
+  if (!searchable(field)) return moveToChosen(field);
   const found = await find(field).catch(() => []);
-  if (!found.length) return pick(field, [whole]);
+  if (!found.length) return addByIds(field, [whole]);
   if (found.length === 1) field.value = found[0];
-  take(field);
+  moveToChosen(field);
 }
 
 // settleTexts replaces each unknown text of a field by the name that it finds, if it finds only one.
 async function settleTexts(field) {
   const before = field.value, parts = split(field), settled = [];
-  if (!parts.some((text) => sought(field, text))) return;
+  if (!parts.some((text) => searchable(field, text))) return;
   while (parts.length) {
-    const isUnknown = parts.map((text) => sought(field, text));
+    const isUnknown = parts.map((text) => searchable(field, text));
     const end = [...isUnknown, false].indexOf(false);
     let found = [], size = 1;
     // A name may have a comma itself, as persons have: all that is unknown here is first read as one name.
@@ -162,8 +162,8 @@ async function settleTexts(field) {
   field.value = settled.join(", ");
 }
 
-// take moves a record from the text of its field to the chosen ones.
-function take(field) {
+// moveToChosen moves a record from the text of its field to the chosen ones.
+function moveToChosen(field) {
   const record = chosen.has(field) && known.get(field).get(field.value.trim());
   if (!record) return;
   if (!chosen.get(field).some(({ id }) => id === record.id)) chosen.get(field).push(record);
@@ -171,8 +171,8 @@ function take(field) {
   showChosen(field);
 }
 
-// pick adds records by their ids. Those that the server does not have stay as text.
-async function pick(field, ids) {
+// addByIds adds records by their ids. Those that the server does not have stay as text.
+async function addByIds(field, ids) {
   const asked = { ids: ids.map(plain).join(), limit: Math.min(ids.length, 500), facets: "none" };
   const { items = [] } = await json(onServer(list.value), asked);
   const all = chosen.get(field);
@@ -223,7 +223,7 @@ export async function fill(field, text) {
   if (chosen.has(field)) {
     chosen.set(field, []);
     showChosen(field);
-    return text && pick(field, parse(text));
+    return text && addByIds(field, parse(text));
   }
   const ids = parse(text);
   const ours = known.get(field);
@@ -249,12 +249,12 @@ export function choices(found) {
     field.parentElement.hidden = !all.length && !field.value && !field.hasAttribute("data-asked");
     // Of everything the server knows the subjects; of other lists it names only the most frequent.
     if (subjects.includes(facet) && list.value.endsWith("/lists/activities")) continue;
-    if (facet === "keyword" && sought(field)) continue; // it suggests those with the typed text
+    if (facet === "keyword" && searchable(field)) continue; // it suggests those with the typed text
     const own = all.map(({ value, label, count }) =>
       ({ id: String(value ?? "missing"), title: label ?? String(value), count }));
     const numbers = own.filter(({ id }) => id > 0).map(({ id }) => id).sort();
     const ranges = facet === "year" && numbers.length ? ["last3", "last5", `${numbers[0]}..${numbers.at(-1)}`] : [];
-    learn(field, [...ranges.map((id) => ({ id, title: id })), ...own]);
+    addSuggestions(field, [...ranges.map((id) => ({ id, title: id })), ...own]);
     label(field);
   }
 }

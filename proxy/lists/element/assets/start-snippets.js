@@ -21,8 +21,8 @@ export function address(from, suffix, ...more) {
   return from + path + suffix + (asked && `?${asked}`);
 }
 
-// written returns attributes as HTML.
-const written = (all) =>
+// attributesToHTML returns attributes as HTML.
+const attributesToHTML = (all) =>
   [...all].map(([name, value]) => (value ? ` ${name}="${escape(value)}"` : ` ${name}`)).join("");
 
 // write writes the chosen list into the snippets, and shows the one that is wanted.
@@ -36,7 +36,7 @@ export function write() {
     bib: address(base, ".bib"), path: html.replaceAll("$", "%24"), key: hash(html), title: wanted || place().title,
     base, host, authority, port: port || "80", root: pathname.replace(/\/$/, ""),
   };
-  const ready = { attributes: written(attributes()), edit: edit() }; // for any language
+  const ready = { attributes: attributesToHTML(attributes()), edit: edit() }; // for any language
   for (const snippet of builder.querySelectorAll("[data-form]")) {
     const { dataset, firstChild } = snippet;
     const form = dataset.form.replace(/^(.*)\{heading\}\n/gm, (_, before) => headed && `${before}${headed}\n`);
@@ -44,7 +44,7 @@ export function write() {
       : texts[name] ?? whole);
     firstChild.data = form.replace(/\{([a-z]+)\}/g, fill);
     const part = snippet.closest(".vl-way");
-    part.removeAttribute("name"); // the menu opens one, and the browser closes none
+    part.removeAttribute("name"); // the menu opens one; without the name the browser does not close the others
     part.open = part.id === `vl_way-${way()}`;
     part.hidden = !part.open;
   }

@@ -14,7 +14,7 @@ const as = document.getElementById("vl_as");
 const title = document.getElementById("vl_title");
 const untitled = document.getElementById("vl_untitled");
 const options = [...form.querySelectorAll("[data-option]")];
-const usual = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join();
+const defaultOptions = options.filter((box) => box.defaultChecked).map((box) => box.dataset.option).join();
 
 // parts are the fields of parameters: a parameter may have several, and others in lists of persons.
 const fields = [...form.elements].filter(({ name, type }) => name && type !== "button");
@@ -71,9 +71,9 @@ export const heading = () => title.value.trim();
 export const isUntitled = () => untitled.checked || heading() !== "";
 export const way = () => as.value;
 
-// fragment returns a state as text for an address and for a comment in any language: it has no space, quote,
+// encodeState returns a state as text for an address and for a comment in any language: it has no space, quote,
 // bracket, asterisk, dollar, and no two hyphens.
-function fragment(state) {
+function encodeState(state) {
   const escape = (text) => encodeURIComponent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt().toString(16)}`)
     .replaceAll("--", "-%2D").replace(/%2C/g, ",").replace(/%2F/g, "/");
   return [...state].map(([name, value]) => `${escape(name)}=${escape(value)}`).join("&");
@@ -88,17 +88,17 @@ export function state(keep = true) {
   if (heading()) all.set("heading", heading());
   if (untitled.checked) all.set("untitled", "1");
   const ticked = options.filter((box) => box.checked).map((box) => box.dataset.option).join();
-  if (ticked !== usual) all.set("with", ticked || "none");
+  if (ticked !== defaultOptions) all.set("with", ticked || "none");
   if (as.selectedIndex > 0) all.set("as", as.value);
   const recipe = form.querySelector("[aria-pressed=true]");
   if (recipe) all.set("recipe", recipe.id.slice("vl_recipe-".length));
-  return fragment(all);
+  return encodeState(all);
 }
 
 // edit returns the address at which the builder has the present state.
 export const edit = () => `${base}/#${state(false)}`;
 
-// apply fills in the form by a state. What the form does not know is left out.
+// apply fills in the form by a state. Unknown fields are ignored.
 export async function apply(text) {
   const given = new URLSearchParams(text);
   const wanted = [...list.options].find((option) => pathOf(option) === given.get("list"));
@@ -113,7 +113,7 @@ export async function apply(text) {
   }
   title.value = given.get("heading") ?? "";
   untitled.checked = given.get("untitled") === "1";
-  const ticked = (given.get("with") ?? usual).split(",");
+  const ticked = (given.get("with") ?? defaultOptions).split(",");
   for (const box of options) box.checked = ticked.includes(box.dataset.option);
   as.value = given.get("as") ?? as.options[0].value;
   if (as.selectedIndex < 0) as.selectedIndex = 0;
@@ -121,7 +121,7 @@ export async function apply(text) {
     recipe.ariaPressed = String(recipe.id === `vl_recipe-${given.get("recipe")}`);
   }
   await Promise.all(filled);
-  // What a fold hides must be seen if it is in use.
+  // Open a fold that hides a field in use.
   for (const fold of form.querySelectorAll("details")) if (inUse(fold)) fold.open = true;
 }
 

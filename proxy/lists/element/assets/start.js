@@ -40,9 +40,9 @@ function lead() {
 // unanswered returns the fields that the recipe asks for and that are still empty.
 const unanswered = () => asked().filter((field) => !values(field).length);
 
-// offered returns parameters by which the server also counts what could be chosen instead: those of a reader, since
-// what an editor chooses is a frame.
-function offered(asked) {
+// countParams returns parameters by which the server also counts what could be chosen instead: those of a reader,
+// since what an editor chooses is a frame.
+function countParams(asked) {
   const selects = /^(?:q|(?:not\.)?(?:year|type|subtype|unit|person|project|topic|keyword|oa)|ids|exclude)$/;
   return new URLSearchParams([...asked].map(([name, value]) => [selects.test(name) ? `and.${name}` : name, value]));
 }
@@ -54,7 +54,7 @@ function show() {
   wanted.delete("linkable");
   let element = box.querySelector("vitrine-list");
   if (element?.hasAttribute("isolate") === wanted.has("isolate")) {
-    // What was chosen in the preview goes.
+    // Drop what the visitor chose in the preview.
     for (const name of element.getAttributeNames()) if (!wanted.has(name)) element.removeAttribute(name);
     for (const [name, value] of wanted) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   } else {
@@ -67,8 +67,8 @@ function show() {
   element.before(...headed);
 }
 
-// say reports what is missing, or else what the list has.
-function say() {
+// report says what is missing, or else what the list has.
+function report() {
   const open = unanswered(), unknown = missing();
   for (const field of [...typed, ...chosen.keys()]) {
     field.ariaInvalid = String(unknown.includes(field));
@@ -92,12 +92,12 @@ async function update(step = "replaceState") {
   if (step && hash !== location.hash) history[step](null, "", hash);
   for (const link of document.querySelectorAll(".vl-top a[lang]")) link.hash = hash;
   write();
-  say();
+  report();
   if (unanswered().length) box.replaceChildren(make("p", { class: "vl-hint" }, status.textContent));
   else show();
   preview.hidden = false;
   try {
-    const counts = offered(query(place().field));
+    const counts = countParams(query(place().field));
     counts.set("facets", counted);
     counts.set("limit", 1);
     counts.set("lang", document.documentElement.lang);
@@ -175,14 +175,14 @@ addEventListener("popstate", restore);
 box.addEventListener("vitrine-load", () => {
   const element = box.querySelector("vitrine-list");
   entries = (element.shadowRoot ?? element).querySelector(".vl-count")?.textContent ?? "";
-  say();
+  report();
 });
 box.addEventListener("vitrine-error", ({ detail }) => {
   entries = form.dataset.failed;
   try {
     if (detail.status === 400) entries = JSON.parse(detail.message).msg;
   } catch { /* It is no error of ours. */ }
-  say();
+  report();
 });
 fold.addEventListener("click", () => {
   fold.ariaExpanded = String(fold.ariaExpanded !== "true");
