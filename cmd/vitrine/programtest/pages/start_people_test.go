@@ -21,7 +21,8 @@ func chooseList(v *tab, name string) {
 
 // seenFields are the fields of the builder that an editor sees, or would in an open fold.
 const seenFields = `[...document.querySelectorAll("#vl_form [name]")].filter((field) =>
-	!field.closest("[hidden]") && getComputedStyle(field.closest("[data-of]") ?? field).display !== "none").map(({ name }) => name)`
+	!field.closest("[hidden]") && getComputedStyle(field.closest("[data-of]") ?? field).display !== "none")
+	.map(({ name }) => name)`
 
 // previewSource is the address of the list in the preview.
 const previewSource = `document.querySelector("#vl_preview vitrine-list").getAttribute("src").split("/lists/")[1]`
