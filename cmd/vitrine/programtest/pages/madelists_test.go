@@ -98,7 +98,8 @@ func madeLists() map[string]madeList {
 			steps: [][2]string{{"recipe-years"}},
 			want:  "activities?group=year&limit=100&jump=1", attributes: usual, has: anyRecord,
 			looks: newestFirst + ` && [...list.querySelectorAll(".vl-jump a:not([data-page])")]
-				.every((a) => list.querySelector(a.hash).textContent === a.textContent)`,
+				.every((a) => list.querySelector(a.hash).textContent === a.textContent) &&
+				getComputedStyle(list.querySelector(".vl-jump")).float === "none"`,
 		},
 		"selected records": {
 			steps: [][2]string{{"recipe-selected"}, {"ids", "lunar halos shielded lanterns common calibration"},
@@ -218,9 +219,9 @@ func madeLists() map[string]madeList {
 			looks: `list.querySelector(".vl-chip")`,
 		},
 		"with a chart of years": {
-			steps: [][2]string{{"chart", "entries, and open access"}, {"group", "Year"}},
+			steps: [][2]string{{"chart", "entries and open access"}, {"group", "Year"}},
 			want:  "activities?group=year&chart=oa", attributes: usual, has: anyRecord,
-			looks: `list.querySelector(".vl-years svg").checkVisibility()`,
+			looks: `list.querySelector(".vl-years svg").getBoundingClientRect().height > 60`,
 		},
 		"staff of a unit": {
 			steps: [][2]string{{"recipe-staff"}, {"unit", "Night Ecology"}},
