@@ -57,7 +57,7 @@ func TestStartPersons(t *testing.T) {
 	v.await(previewSource + ` === "persons?unit=ECO"`)
 	v.want("location.hash", "#list=persons&unit=ECO&kept.group=year&kept.style=institute")
 	v.want(`[...document.getElementById("vl_sort-persons").options].map((o) => o.value + o.label).join()`,
-		"as in the list,authorName,-authorName, Z to A,-addedNewest entries first")
+		"as in the list,authorName,-authorName, from Z to A,-addedNewest entries first")
 	v.want(`String(/kept|style=/.test(`+chosenSnippet+`))`, "false")
 	for _, value := range []string{"position", "units"} {
 		eval[bool](v, `document.querySelector("[data-of=persons] [value=`+value+`][name=show]").click() ?? true`)
