@@ -6,7 +6,7 @@
 // A style is read once with ParseStyle and compiled for a language with Style.Renderer. Renderer.Entry then renders
 // one item as HTML.
 //
-//	file ──readXML──▶ nodes ──check, parser──▶ Style ──Renderer──▶ boxes ──quote, punctuate──▶ writer ──▶ Entry
+//	file -readXML-> nodes -check, parser-> Style -Renderer-> boxes -quote, punctuate-> writer -> Entry
 //
 // Sorting, citations in text, and disambiguation by neighbouring entries are not part of this package: lists have
 // their own order. An entry has slots instead, which the list fills with the number of the entry and with the
