@@ -94,6 +94,25 @@ func TestFindByID(t *testing.T) {
 	}
 }
 
+// TestFindLargeByID: a record that fills a batch alone is found once.
+func TestFindLargeByID(t *testing.T) {
+	s := open(t, bolt.Options{})
+	large := bsonDoc(t, bson.D{{Key: "_id", Value: int32(1)}, {Key: "text", Value: strings.Repeat("a", 5<<20)}})
+	if _, err := s.Upsert(t.Context(), "things", []bson.Raw{large}); err != nil {
+		t.Fatal(err)
+	}
+	byID := origin.Query{Filter: bsonDoc(t, bson.D{{Key: "_id", Value: int32(1)}})}
+	n := 0
+	for _, err := range s.Find(t.Context(), "things", byID) {
+		if n++; err != nil || n > 1 {
+			t.Fatalf("%d documents, %v", n, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d documents", n)
+	}
+}
+
 // TestFindInOrder: sorted documents with equal keys stay in the order of their ids, and
 // pages neither repeat nor skip documents.
 func TestFindInOrder(t *testing.T) {

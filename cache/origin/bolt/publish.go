@@ -135,9 +135,12 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 	next := binary.BigEndian.AppendUint64(nil, from+1)
 	for next != nil {
 		var obsolete [][]byte
+		began := next
 		err := p.file.view(ctx, func(tx *bbolt.Tx) error {
-			obsolete, next = findObsolete(openView(tx, d.View), next, to, pick)
-			return nil
+			if obsolete, next = findObsolete(openView(tx, d.View), next, to, pick); next == nil {
+				return nil
+			}
+			return p.file.inOrder(began, next)
 		})
 		if err == nil && len(obsolete) > 0 {
 			err = p.updateAttempt(ctx, d, func(b viewBuckets) (err error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -24,8 +25,8 @@ const (
 	batchBytes = 4 << 20
 )
 
-// entry is a key and its value. at is the key to continue from. All three are the file's own memory, valid within
-// the transaction.
+// entry is a key and its value. at is the key to continue from. They are the file's own memory, valid within the
+// transaction.
 type entry struct{ at, key, value []byte }
 
 // entriesFunc yields entries within a transaction, beginning at the key from; nil is the first key.
@@ -50,7 +51,7 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 		for more := true; more; pause() {
 			found, more = found[:0], false
 			err := f.view(ctx, func(tx *bbolt.Tx) (err error) {
-				seen, size := 0, 0
+				seen, size, began := 0, 0, from
 				failed := entries(tx, from, func(e entry) bool {
 					var item T
 					var ok bool
@@ -62,7 +63,9 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 					}
 					return err == nil && !more
 				})
-				read += size
+				if read += size; more {
+					err = cmp.Or(err, f.inOrder(began, from))
+				}
 				return cmp.Or(failed, err)
 			})
 			if err != nil {
@@ -80,6 +83,15 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 			}
 		}
 	}
+}
+
+// inOrder returns an error unless a batch that began at a key ends before a greater one. Keys that are damaged while
+// the store is open can be out of order, and batches would then read the same entries again and again.
+func (f *storeFile) inOrder(began, next []byte) error {
+	if bytes.Compare(next, began) <= 0 {
+		return f.lost(errors.New("its keys are out of order"))
+	}
+	return nil
 }
 
 // source implements origin.Source and origin.Importer.
@@ -141,14 +153,14 @@ func (f *storeFile) entries(collection string, only []byte) entriesFunc {
 			return nil
 		}
 		if only != nil {
-			from = only
+			if value := bucket.Get(only); value != nil && bytes.Compare(from, only) <= 0 {
+				yield(entry{only, only, value})
+			}
+			return nil
 		}
 		cursor := bucket.Cursor()
-		key, value := cursor.Seek(from)
-		for ; key != nil && (only == nil || bytes.Equal(key, only)); key, value = cursor.Next() {
-			if !yield(entry{key, key, value}) {
-				break
-			}
+		for key, value := cursor.Seek(from); key != nil && yield(entry{key, key, value}); {
+			key, value = cursor.Next()
 		}
 		return nil
 	}
