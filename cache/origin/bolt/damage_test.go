@@ -214,13 +214,9 @@ func damageStore(t *testing.T, seed uint64) ([]byte, map[string]map[string]bson.
 		}
 	}
 	docs[damageAnswers] = map[string]bson.Raw{}
-	for id, doc := range docs["source/"+damageSources[0]] {
-		if len(docs[damageAnswers]) < damageKept {
-			docs[damageAnswers][id] = doc
-		}
-	}
-	for id, doc := range docs[damageAnswers] {
-		if err := damageKeep(t.Context(), s, id, doc); err != nil {
+	for _, id := range sortedNames(docs["source/"+damageSources[0]])[:damageKept] {
+		docs[damageAnswers][id] = docs["source/"+damageSources[0]][id]
+		if err := damageKeep(t.Context(), s, id, docs[damageAnswers][id]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,8 +301,8 @@ func (d *damaged) struck(accident func()) string {
 	var busy sync.WaitGroup
 	busy.Go(func() { // while other goroutines write,
 		var docs []bson.Raw
-		for _, doc := range d.docs["source/persons"] {
-			docs = append(docs, doc)
+		for _, id := range sortedNames(d.docs["source/persons"]) {
+			docs = append(docs, d.docs["source/persons"][id])
 		}
 		for i := 0; i < 20 && err == nil; i++ {
 			_, err = s.Upsert(d.t.Context(), "persons", docs[:50])
@@ -353,7 +349,7 @@ func (d *damaged) records(s *bolt.Store) (n int) {
 			n++
 			d.same("source/"+name, doc)
 		}
-		for id := range want {
+		for _, id := range sortedNames(want) {
 			byID, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
 			if err != nil {
 				d.t.Fatal(err)
@@ -402,7 +398,8 @@ func (d *damaged) answers(s *bolt.Store) (n int) {
 			d.t.Errorf("an answer under %q", r.Key)
 		}
 	}
-	for id, doc := range d.docs[damageAnswers] {
+	for _, id := range sortedNames(d.docs[damageAnswers]) {
+		doc := d.docs[damageAnswers][id]
 		r, err := s.Responses().Response(ctx, "/"+id)
 		if err == nil {
 			n++
@@ -445,8 +442,8 @@ func (d *damaged) repair(s *bolt.Store) {
 			continue
 		}
 		rows := make([]bson.Raw, 0, len(missing))
-		for _, doc := range missing {
-			rows = append(rows, doc)
+		for _, id := range sortedNames(missing) {
+			rows = append(rows, missing[id])
 		}
 		if err := damagePublish(d.t.Context(), s, name, rows, 300); err != nil {
 			d.error(err)
