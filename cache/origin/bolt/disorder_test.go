@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 )
 
@@ -65,6 +66,49 @@ func zeroed(t *testing.T, file []byte, page int) *bolt.Store {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestWritesAreFound: what a store acknowledges is found.
+func TestWritesAreFound(t *testing.T) {
+	docs := map[string]bson.Raw{}
+	for i := range 16 { // of such sizes that some nodes have several pages
+		docs[textID(i)] = textDoc(t, i, (i+1)*977%3800)
+	}
+	file := storeOf(t, func(s *bolt.Store) {
+		for _, id := range sortedNames(docs) {
+			if _, err := s.Upsert(t.Context(), "records", []bson.Raw{docs[id]}); err != nil {
+				t.Fatal(err)
+			}
+			if err := damageKeep(t.Context(), s, id, docs[id]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	for page := 2; page < len(file)/damagePage; page++ {
+		s := zeroed(t, file, page)
+		for _, id := range sortedNames(docs) {
+			answer := func() bool {
+				r, err := s.Responses().Response(t.Context(), "/"+id)
+				return err == nil && bytes.Equal(r.Body, docs[id])
+			}
+			if !answer() && damageKeep(t.Context(), s, id, docs[id]) == nil && !answer() {
+				t.Errorf("page %d: the answer /%s was stored and is not found", page, id)
+			}
+			if _, err := s.Upsert(t.Context(), "records", []bson.Raw{docs[id]}); err != nil {
+				continue
+			}
+			found := 0
+			byID := origin.Query{Filter: bsonDoc(t, bson.D{{Key: "_id", Value: id}})}
+			for doc, err := range s.Find(t.Context(), "records", byID) {
+				if found++; err != nil || !bytes.Equal(doc, docs[id]) {
+					t.Errorf("page %d: another %s: %v", page, id, err)
+				}
+			}
+			if found != 1 {
+				t.Errorf("page %d: %s was stored and is found %d times", page, id, found)
+			}
+		}
+	}
 }
 
 // TestScansEnd: a scan reads no batch twice.

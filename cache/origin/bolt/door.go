@@ -17,7 +17,7 @@ import (
 // view and update pass the gate, which is a circuit in a running program; read and write are the same without it.
 // Both call begin, run the caller's function inside guard, and compare the headers on disk with those that this
 // process has written. The order matters: what a transaction has read counts only if the file is still ours
-// afterwards.
+// afterwards, and what it has written only if it is found.
 
 // The file is mapped into memory. A file that was cut or a failing disk causes a fault, and damage makes bbolt
 // panic: view and update turn both into errors that name the file. No pointer into the mapping may leave them.
@@ -31,7 +31,7 @@ func (f *storeFile) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error
 // update runs a write transaction if the gate lets it pass. The transaction is durable when update returns nil. If
 // fn returns an error, nothing is written, and update returns that error. A commit waits until the disk has it, so
 // callers collect many changes in one transaction.
-func (f *storeFile) update(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+func (f *storeFile) update(ctx context.Context, fn func(tx *writeTx) error) error {
 	return f.pass(ctx, func(ctx context.Context) error { return f.write(ctx, fn) })
 }
 
@@ -92,7 +92,7 @@ var errForeign = errors.New("another program has written to the file: restart to
 // write is update without the gate.
 // It holds the lock writing although bbolt has one of its own: written must not change between begin and the commit
 // of this transaction, or the check after it would take our own commit for a foreign one.
-func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+func (f *storeFile) write(ctx context.Context, fn func(tx *writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -106,9 +106,9 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 	if err != nil {
 		return err
 	}
-	id, before := uint64(tx.ID()), f.written.Load()
+	id, before, puts := uint64(tx.ID()), f.written.Load(), &writeTx{Tx: tx}
 	panicked, err := f.guard(func() error {
-		if err := fn(tx); err != nil {
+		if err := fn(puts); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 		return tx.Commit()
@@ -131,7 +131,13 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 		return err
 	}
 	f.written.Store(&last)
-	return nil
+	// The transaction has happened, so that the end of ctx is no reason to leave this out.
+	err = f.read(context.WithoutCancel(ctx), puts.find)
+	if errors.Is(err, errMisplaced) { // further writes could be lost, too
+		err = f.lost(err)
+		f.failure.Store(&err)
+	}
+	return err
 }
 
 // begin refuses everything after a failure: bbolt may hold its own locks for ever then, and would block. The lock

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 
-	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
@@ -27,7 +26,7 @@ func (s source) Upsert(ctx context.Context, collection string,
 	defer wrap.Error(&err, "store documents in %s", collection)
 	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
 		var part origin.UpsertCounts
-		err := s.file.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.file.update(ctx, func(tx *writeTx) (err error) {
 			part, err = upsert(tx, collection, docs)
 			return err
 		})
@@ -42,8 +41,8 @@ func (s source) Upsert(ctx context.Context, collection string,
 
 // upsert stores one batch within a transaction. Documents of the same batch with the same _id replace each other,
 // in order.
-func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
-	bucket, err := tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
+func upsert(tx *writeTx, collection string, docs []bson.Raw) (done origin.UpsertCounts, err error) {
+	bucket, err := tx.Tx.Bucket(bucketSource).CreateBucketIfNotExists([]byte(collection))
 	if err != nil {
 		return done, err
 	}
@@ -65,7 +64,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 		} else {
 			done.Replaced++
 		}
-		if err := bucket.Put(key, in.seal(key, doc)); err != nil {
+		if err := tx.put(in, key, doc); err != nil {
 			return done, err
 		}
 	}
@@ -100,8 +99,8 @@ func (s source) Retain(ctx context.Context, collection string,
 		}
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
-		err := s.file.update(ctx, func(tx *bbolt.Tx) error {
-			bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+		err := s.file.update(ctx, func(tx *writeTx) error {
+			bucket := tx.Tx.Bucket(bucketSource).Bucket([]byte(collection))
 			_, err := bucket.NextSequence()
 			for _, key := range part {
 				err = cmp.Or(err, bucket.Delete(key))

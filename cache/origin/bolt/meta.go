@@ -20,8 +20,8 @@ type table[D any] struct {
 	file *storeFile
 	// read returns a copy of the document of a name, or the zero document.
 	read func(tx *bbolt.Tx, name string) (D, error)
-	// place returns the bucket and the key of a name's document, and creates the bucket.
-	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
+	// place returns the place and the key of a name's document, and creates the bucket.
+	place func(tx *bbolt.Tx, name string) (in place, key []byte, err error)
 }
 
 // Read implements registry.Table.
@@ -35,8 +35,8 @@ func (t table[D]) Read(ctx context.Context, name string) (d D, err error) {
 
 // Update implements registry.Table.
 func (t table[D]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
-	err = t.file.update(ctx, func(tx *bbolt.Tx) error {
-		d, err = t.read(tx, name)
+	err = t.file.update(ctx, func(tx *writeTx) error {
+		d, err = t.read(tx.Tx, name)
 		if err == nil {
 			err = change(&d)
 		}
@@ -47,11 +47,11 @@ func (t table[D]) Update(ctx context.Context, name string, change func(*D) error
 		if err != nil {
 			return err
 		}
-		bucket, key, in, err := t.place(tx, name)
+		in, key, err := t.place(tx.Tx, name)
 		if err != nil {
 			return err
 		}
-		return bucket.Put(key, in.seal(key, doc))
+		return tx.put(in, key, doc)
 	})
 	return d, err
 }
@@ -70,9 +70,7 @@ func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 }
 
 // placeLease is table.place for leases; their bucket always exists.
-func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error) {
-	return tx.Bucket(bucketLeases), []byte(name), leases, nil
-}
+func placeLease(_ *bbolt.Tx, name string) (place, []byte, error) { return leases, []byte(name), nil }
 
 // readMeta returns a view's meta. The meta of an unknown view has only a name. The error wraps origin.ErrDamaged if
 // examine has found flaws in the pages of the view, or if the checksum of the meta does not match. Open sets such
@@ -98,14 +96,14 @@ func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err er
 }
 
 // placeMeta is table.place for metas; it creates all buckets of the view.
-func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) {
+func placeMeta(tx *bbolt.Tx, view string) (place, []byte, error) {
 	self, err := tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view))
 	for _, name := range [][]byte{bucketRows, bucketIndex} {
 		if err == nil {
 			_, err = self.CreateBucketIfNotExists(name)
 		}
 	}
-	return self, keyMeta, placeOf(bucketViews, view), err
+	return placeOf(bucketViews, view), keyMeta, err
 }
 
 // newestToken returns the greatest lease token in metas and marks. It skips damaged metas, which Open sets aside. A

@@ -30,7 +30,8 @@
 // Open checks the structure of the file first. The store never returns a record that is not what was written: Scan
 // and Sift yield an origin.DamagedError in its place, Find leaves it out. Damaged rows are left out, and Hashes
 // yields none or zero for them. Damage lists all damage beyond single records. If another program cuts, replaces or
-// writes the file, every operation fails with rules.ErrUnavailable.
+// writes the file, every operation fails with rules.ErrUnavailable; so it does if a write is not found after its
+// commit, because pages were damaged while the file was open.
 package bolt
 
 import (
@@ -249,13 +250,13 @@ func (f *storeFile) prepare() error {
 	if err != nil || f.unsafe != nil {
 		return err
 	}
-	return f.update(context.Background(), func(tx *bbolt.Tx) error {
+	return f.update(context.Background(), func(tx *writeTx) error {
 		for _, name := range [][]byte{bucketSource, bucketViews, bucketLeases} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			if _, err := tx.Tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
-		return cmp.Or(f.setAside(tx), f.prepareResponses(tx))
+		return cmp.Or(f.setAside(tx.Tx), f.prepareResponses(tx.Tx))
 	})
 }
 

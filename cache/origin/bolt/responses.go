@@ -110,7 +110,7 @@ func decodeResponse(key, sealed []byte) (d registry.Response) {
 
 // write stores a document, and its body if it has one. A nil Body leaves the stored one, which is how confirmations
 // and claims avoid writing it again; a document without an answer has none.
-func (b responseBuckets) write(d registry.Response) error {
+func (b responseBuckets) write(tx *writeTx, d registry.Response) error {
 	key := []byte(d.Key)
 	if d.Remove {
 		return cmp.Or(b.answers.Delete(key), b.bodies.Delete(key))
@@ -119,12 +119,12 @@ func (b responseBuckets) write(d registry.Response) error {
 	if err != nil {
 		return err
 	}
-	if err := b.answers.Put(key, placeAnswers.seal(key, doc)); err != nil {
+	if err := tx.put(placeAnswers, key, doc); err != nil {
 		return err
 	}
 	switch {
 	case d.Body != nil:
-		return b.bodies.Put(key, placeBodies.seal(key, d.Body))
+		return tx.put(placeBodies, key, d.Body)
 	case d.Digest == "":
 		return b.bodies.Delete(key)
 	}
@@ -151,28 +151,28 @@ func (r responses) Read(ctx context.Context, key string, body bool) (d registry.
 func (r responses) Update(
 	ctx context.Context, key string, change func(*registry.Response, uint64) error,
 ) (d registry.Response, err error) {
-	err = r.change(ctx, func(b responseBuckets, number uint64) error {
+	err = r.change(ctx, func(tx *writeTx, b responseBuckets, number uint64) error {
 		d = b.read(key)
 		d.Key = key
 		if err := change(&d, number); err != nil {
 			return err
 		}
-		return b.write(d)
+		return b.write(tx, d)
 	})
 	d.Body = nil
 	return d, err
 }
 
 // change runs a write transaction with the next number.
-func (r responses) change(ctx context.Context, fn func(b responseBuckets, number uint64) error) error {
-	return r.file.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := r.buckets(tx)
+func (r responses) change(ctx context.Context, fn func(tx *writeTx, b responseBuckets, number uint64) error) error {
+	return r.file.update(ctx, func(tx *writeTx) error {
+		b, err := r.buckets(tx.Tx)
 		if err != nil {
 			return err
 		}
 		number, err := b.answers.NextSequence()
 		if err == nil {
-			err = fn(b, number)
+			err = fn(tx, b, number)
 		}
 		return err
 	})
@@ -180,24 +180,24 @@ func (r responses) change(ctx context.Context, fn func(b responseBuckets, number
 
 // Drop implements registry.ResponseTable. All keys of a batch get the same number, since they change at once.
 func (r responses) Drop(ctx context.Context, keys []string) error {
-	return r.each(ctx, registry.CheckKeys(keys), func(b responseBuckets, key string, number uint64) error {
+	return r.each(ctx, registry.CheckKeys(keys), func(tx *writeTx, b responseBuckets, key string, number uint64) error {
 		d := b.read(key)
 		if d.Key == "" {
 			return nil
 		}
 		d.Drop(number)
-		return b.write(d)
+		return b.write(tx, d)
 	})
 }
 
 // each calls fn with keys, in as many transactions as needed.
 func (r responses) each(
-	ctx context.Context, keys []string, fn func(b responseBuckets, key string, number uint64) error,
+	ctx context.Context, keys []string, fn func(tx *writeTx, b responseBuckets, key string, number uint64) error,
 ) error {
 	for part := range batch.Of(keys, writeDocs, writeBytes, func(key string) int { return len(key) }) {
-		err := r.change(ctx, func(b responseBuckets, number uint64) (err error) {
+		err := r.change(ctx, func(tx *writeTx, b responseBuckets, number uint64) (err error) {
 			for _, key := range part {
-				err = cmp.Or(err, fn(b, key, number))
+				err = cmp.Or(err, fn(tx, b, key, number))
 			}
 			return err
 		})
@@ -242,8 +242,8 @@ func (r responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 	if len(demand) == 0 {
 		return nil
 	}
-	return r.file.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := r.buckets(tx)
+	return r.file.update(ctx, func(tx *writeTx) error {
+		b, err := r.buckets(tx.Tx)
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (r responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 				continue
 			}
 			d.AddDemand(one, r.file.now())
-			if err := b.write(d); err != nil {
+			if err := b.write(tx, d); err != nil {
 				return err
 			}
 		}
@@ -274,12 +274,12 @@ func (r responses) Sweep(ctx context.Context, number uint64) error {
 		}
 		keys = append(keys, d.Key)
 	}
-	return r.each(ctx, keys, func(b responseBuckets, key string, _ uint64) error {
+	return r.each(ctx, keys, func(tx *writeTx, b responseBuckets, key string, _ uint64) error {
 		d := b.read(key)
 		if d.Remove = obsolete(d); !d.Remove || d.Key == "" {
 			return nil
 		}
-		return b.write(d)
+		return b.write(tx, d)
 	})
 }
 
@@ -307,8 +307,8 @@ func (b responseBuckets) state() (s registry.ResponseState) {
 
 // UpdateState implements registry.ResponseTable. The transaction of the change takes no number: marks have none.
 func (r responses) UpdateState(ctx context.Context, change func(*registry.ResponseState) error) error {
-	return r.file.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := r.buckets(tx)
+	return r.file.update(ctx, func(tx *writeTx) error {
+		b, err := r.buckets(tx.Tx)
 		if err != nil {
 			return err
 		}
@@ -320,6 +320,6 @@ func (r responses) UpdateState(ctx context.Context, change func(*registry.Respon
 		if err != nil {
 			return err
 		}
-		return b.answers.Put(keyState, placeAnswers.seal(keyState, doc))
+		return tx.put(placeAnswers, keyState, doc)
 	})
 }

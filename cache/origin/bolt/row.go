@@ -172,17 +172,39 @@ const (
 var errDamaged = errors.New("damaged: its checksum does not match")
 
 // place identifies a value's bucket, so that the values of a page that got into another bucket count as damaged.
-type place uint64
+type place struct {
+	names [3]string // of the buckets, from the top; the last ones may be empty
+	seed  uint64    // of the checksums: a hash of the first two names, which is the same in each process
+}
 
-// placeOf returns the place of a bucket: a hash of its names, which is the same in each process.
-func placeOf(top []byte, name string) place { return place(xxhash.Sum64String(pathOf(top, name))) }
+// placeOf returns the place of a bucket.
+func placeOf(top []byte, name string) place {
+	return place{names: [3]string{string(top), name}, seed: xxhash.Sum64String(pathOf(top, name))}
+}
+
+// inside returns the place of a bucket in that of p, with the same seed.
+func (p place) inside(name []byte) place {
+	p.names[2] = string(name)
+	return p
+}
+
+// bucket returns the bucket of a place, or nil if the file has none.
+func (p place) bucket(tx *bbolt.Tx) *bbolt.Bucket {
+	b := tx.Bucket([]byte(p.names[0]))
+	for _, name := range p.names[1:] {
+		if b != nil && name != "" {
+			b = b.Bucket([]byte(name))
+		}
+	}
+	return b
+}
 
 // pathOf names a bucket by its names from the top: "source/activities", "views/persons".
 func pathOf(top []byte, name string) string { return string(top) + "/" + name }
 
 func (p place) sum(key, value []byte) uint64 {
 	var d xxhash.Digest
-	d.ResetWithSeed(uint64(p))
+	d.ResetWithSeed(p.seed)
 	d.Write(key) // Write never fails, here or below
 	d.Write(value)
 	return d.Sum64()
