@@ -34,4 +34,16 @@ func TestPager(t *testing.T) {
 		`<p class="vl-count" `) {
 		t.Error("the number of all entries is out of sight")
 	}
+	// So it is with links to groups; the last page has several.
+	const last = "limit=40&page=13&group=year&jump=1"
+	for target, want := range map[string]bool{
+		"/lists/activities.html?" + last: true, "/lists/activities?pager=0&" + last: true,
+		"/lists/activities.html?pager=0&" + last: false,
+	} {
+		_, jump, _ := strings.Cut(string(s.Get(target).Body), `<nav class="vl-jump"`)
+		jump, _, _ = strings.Cut(jump, "</nav>")
+		if !strings.Contains(jump, ` href="#`) || strings.Contains(jump, " data-page=") != want {
+			t.Errorf("%s links to groups of other pages: %t", target, !want)
+		}
+	}
 }

@@ -76,7 +76,7 @@ func section(l *List, level int, onPage bool) []byte {
 		f.write(`<p class="vl-note" role="note" dir="auto">`, text(note), "</p>\n")
 	}
 	f.chart(l.Years, l.OpenAccess)
-	f.jumps(l)
+	f.jumps(l, ends)
 	for i, it := range l.Items {
 		// Each run of items in the same groups is a list of its own, whose numbers go on from the one before.
 		if i == 0 || !slices.Equal(it.Groups, l.Items[i-1].Groups) {
@@ -136,9 +136,13 @@ func (f *fragment) heading(level int, class, id, title string) {
 const groupID = "_g"
 
 // jumps writes links to the groups of the list. One that begins on another page has the address of that page, and
-// the page's number for the element.
-func (f *fragment) jumps(l *List) {
-	if len(l.Jumps) < 2 {
+// the page's number for the element. A list that ends with this page has links within it alone.
+func (f *fragment) jumps(l *List, ends bool) {
+	jumps := l.Jumps
+	if ends {
+		jumps = slices.DeleteFunc(slices.Clone(jumps), func(j Jump) bool { return j.Self != "" })
+	}
+	if len(jumps) < 2 {
 		return
 	}
 	f.write(`<nav class="vl-jump"`, attribute("aria-label", f.t.T("jump")+": "+l.Title), "><ul>\n")
@@ -146,7 +150,7 @@ func (f *fragment) jumps(l *List) {
 	if l.Embed {
 		here = ` target="_self"`
 	}
-	for _, jump := range l.Jumps {
+	for _, jump := range jumps {
 		id, number := f.id, ""
 		if jump.Self != "" {
 			there := *l
