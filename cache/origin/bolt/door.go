@@ -106,9 +106,9 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *writeTx) error) error
 	if err != nil {
 		return err
 	}
-	id, before, puts := uint64(tx.ID()), f.written.Load(), &writeTx{Tx: tx}
+	id, before, changes := uint64(tx.ID()), f.written.Load(), &writeTx{Tx: tx}
 	panicked, err := f.guard(func() error {
-		if err := fn(puts); err != nil {
+		if err := fn(changes); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 		return tx.Commit()
@@ -132,7 +132,7 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *writeTx) error) error
 	}
 	f.written.Store(&last)
 	// The transaction has happened, so that the end of ctx is no reason to leave this out.
-	err = f.read(context.WithoutCancel(ctx), puts.find)
+	err = f.read(context.WithoutCancel(ctx), changes.find)
 	if errors.Is(err, errMisplaced) { // further writes could be lost, too
 		err = f.lost(err)
 		f.failure.Store(&err)

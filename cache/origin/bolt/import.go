@@ -100,10 +100,10 @@ func (s source) Retain(ctx context.Context, collection string,
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
 		err := s.file.update(ctx, func(tx *writeTx) error {
-			bucket := tx.Tx.Bucket(bucketSource).Bucket([]byte(collection))
-			_, err := bucket.NextSequence()
+			in := placeOf(bucketSource, collection)
+			_, err := in.bucket(tx.Tx).NextSequence()
 			for _, key := range part {
-				err = cmp.Or(err, bucket.Delete(key))
+				err = cmp.Or(err, tx.delete(in, key))
 			}
 			return err
 		})

@@ -34,15 +34,14 @@ type publisher struct {
 // put is registry.Rows.Put. The versions have a generation that no reader can pin yet.
 func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) error {
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		err := p.updateAttempt(ctx, d, func(tx *writeTx, b viewBuckets) error {
+		err := p.updateAttempt(ctx, d, func(tx *writeTx, rows, index place) error {
 			for _, r := range part {
 				id, err := storableKey(r.ID)
 				if err != nil {
 					return err
 				}
 				key := versionKey(id, d.Next())
-				err = cmp.Or(tx.put(b.place.inside(bucketRows), key, encodeRow(r)),
-					tx.putKey(b.place.inside(bucketIndex), indexKey(id, d.Next())))
+				err = cmp.Or(tx.put(rows, key, encodeRow(r)), tx.putKey(index, indexKey(id, d.Next())))
 				if err != nil {
 					return err
 				}
@@ -59,14 +58,17 @@ func (p publisher) put(ctx context.Context, d registry.View, rows []origin.Row) 
 // updateAttempt changes the rows of a view unless a later publication has begun. The check and the change are one
 // transaction. Without it, a publisher that was fenced off could write rows of a generation that another one is
 // about to commit.
-func (p publisher) updateAttempt(ctx context.Context, d registry.View, fn func(*writeTx, viewBuckets) error) error {
+func (p publisher) updateAttempt(
+	ctx context.Context, d registry.View, fn func(tx *writeTx, rows, index place) error,
+) error {
 	return p.file.update(ctx, func(tx *writeTx) error {
 		now, err := p.file.readMeta(tx.Tx, d.View)
 		if err == nil && now.Attempt != d.Attempt {
 			err = registry.Outdated(now, d)
 		}
 		if err == nil {
-			err = fn(tx, openView(tx.Tx, d.View)) // Begin has created it
+			in := placeOf(bucketViews, d.View) // Begin has created it
+			err = fn(tx, in.inside(bucketRows), in.inside(bucketIndex))
 		}
 		return err
 	})
@@ -143,9 +145,9 @@ func (p publisher) deleteObsolete(ctx context.Context, d registry.View, from, to
 			return p.file.inOrder(began, next)
 		})
 		if err == nil && len(obsolete) > 0 {
-			err = p.updateAttempt(ctx, d, func(_ *writeTx, b viewBuckets) (err error) {
+			err = p.updateAttempt(ctx, d, func(tx *writeTx, rows, index place) (err error) {
 				for _, key := range obsolete {
-					err = cmp.Or(err, b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key))
+					err = cmp.Or(err, tx.delete(rows, versionKey(splitIndex(key))), tx.delete(index, key))
 				}
 				return err
 			})

@@ -108,12 +108,12 @@ func decodeResponse(key, sealed []byte) (d registry.Response) {
 	return d
 }
 
-// write stores a document, and its body if it has one. A nil Body leaves the stored one, which is how confirmations
+// store stores a document, and its body if it has one. A nil Body leaves the stored one, which is how confirmations
 // and claims avoid writing it again; a document without an answer has none.
-func (b responseBuckets) write(tx *writeTx, d registry.Response) error {
+func (r responses) store(tx *writeTx, d registry.Response) error {
 	key := []byte(d.Key)
 	if d.Remove {
-		return cmp.Or(b.answers.Delete(key), b.bodies.Delete(key))
+		return cmp.Or(tx.delete(placeAnswers, key), tx.delete(placeBodies, key))
 	}
 	doc, err := bson.Marshal(d)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b responseBuckets) write(tx *writeTx, d registry.Response) error {
 	case d.Body != nil:
 		return tx.put(placeBodies, key, d.Body)
 	case d.Digest == "":
-		return b.bodies.Delete(key)
+		return tx.delete(placeBodies, key)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (r responses) Update(
 		if err := change(&d, number); err != nil {
 			return err
 		}
-		return b.write(tx, d)
+		return r.store(tx, d)
 	})
 	d.Body = nil
 	return d, err
@@ -186,7 +186,7 @@ func (r responses) Drop(ctx context.Context, keys []string) error {
 			return nil
 		}
 		d.Drop(number)
-		return b.write(tx, d)
+		return r.store(tx, d)
 	})
 }
 
@@ -253,7 +253,7 @@ func (r responses) AddDemand(ctx context.Context, demand []origin.Demand) error 
 				continue
 			}
 			d.AddDemand(one, r.file.now())
-			if err := b.write(tx, d); err != nil {
+			if err := r.store(tx, d); err != nil {
 				return err
 			}
 		}
@@ -279,7 +279,7 @@ func (r responses) Sweep(ctx context.Context, number uint64) error {
 		if d.Remove = obsolete(d); !d.Remove || d.Key == "" {
 			return nil
 		}
-		return b.write(tx, d)
+		return r.store(tx, d)
 	})
 }
 
